@@ -1,4 +1,4 @@
-import type { JobEvent } from "../domain/job/events.ts";
+import { isJobEnd, type JobEvent } from "../domain/job/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { decodeMessage } from "./decode-entry.ts";
 import type { StoredEvent } from "./event-log.ts";
@@ -91,7 +91,7 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string) {
     open.delete(job);
   };
   const hear = (job: string, event: JobEvent): void => {
-    if (ends.has(event.type)) forget(job);
+    if (isJobEnd(event)) forget(job);
     if (event.type !== "JobCreated") return;
     forget(job);
     expected.shift();
@@ -125,8 +125,6 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string) {
     },
   };
 }
-
-const ends: ReadonlySet<JobEvent["type"]> = new Set(["JobCompleted", "JobFailed", "JobCancelled"]);
 
 /** A message that cannot be read announces no further writes. */
 function readDecisions(prefix: string, subject: string, data: Uint8Array): readonly StoredEvent<JobEvent>[] {

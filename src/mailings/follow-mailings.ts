@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { JobSettings } from "../domain/job/events.ts";
+import { isJobEnd, type JobEnd, type JobSettings } from "../domain/job/events.ts";
 import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
 import { type FeedbackEvent, isFeedback } from "../domain/recipients/feedback.ts";
@@ -12,10 +12,8 @@ import type { LogRoom } from "../event-log/log-room.ts";
 import { howToGather } from "./gather-ends.ts";
 import { makeParts, released } from "./make-parts.ts";
 import {
-  type End,
   endOf,
   findMade,
-  isEnd,
   noteReport,
   type OpenMailing,
   partsOf,
@@ -137,7 +135,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
       }
       if (event.type === "JobCreated") return created(stored, event.data, ending);
       if (isFeedback(event)) return reported(stored as StoredEvent<FeedbackEvent>, ending);
-      return isEnd(event) ? ended(stored, event, ending) : null;
+      return isJobEnd(event) ? ended(stored, event, ending) : null;
     },
   };
 
@@ -153,7 +151,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
     return decided({ tenant: stored.tenant, jobId: mailingId }, causedBy(stored), ending, null);
   }
 
-  function ended(stored: StoredEvent<WaybillEvent>, event: End, ending: Ending): Promise<void> | null {
+  function ended(stored: StoredEvent<WaybillEvent>, event: JobEnd, ending: Ending): Promise<void> | null {
     const found = partOf.get(keyOf(stored));
     if (found === undefined) return null;
     const { mailing, part } = found;

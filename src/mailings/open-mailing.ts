@@ -6,7 +6,7 @@ import {
   type MailingVersion,
   newMailing,
 } from "../commands/read-version.ts";
-import type { JobEvent, RecipientCounts } from "../domain/job/events.ts";
+import { isJobEnd, type JobEnd, type RecipientCounts } from "../domain/job/events.ts";
 import { foldJobView, outcomesOf } from "../domain/job/job-view.ts";
 import { asksForReports } from "../domain/mailing/brakes.ts";
 import { noCounts } from "../domain/mailing/counts.ts";
@@ -14,7 +14,7 @@ import type { EndedPart } from "../domain/mailing/events.ts";
 import type { ExistingMailing } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { FeedbackEvent } from "../domain/recipients/feedback.ts";
-import type { Cause, EventLog, JobRef, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import type { Tended } from "../event-log/following/look-again.ts";
 
 export type PartEnd = Omit<EndedPart, "part">;
@@ -150,7 +150,7 @@ export async function findRun(log: EventLog, job: JobRef, retriedAt: number): Pr
   if (state.status !== "completed" && state.status !== "failed" && state.status !== "cancelled") {
     return { found: "running" };
   }
-  const end = decisions.findLast(({ event }) => isEnd(event));
+  const end = decisions.findLast(({ event }) => isJobEnd(event));
   const isOld = end !== undefined && end.sequence < retriedAt;
   if (isOld && state.status !== "cancelled") return { found: "before", version };
   return { found: "ended", result: state.status, counts: await countsOf(log, job) };
@@ -162,10 +162,8 @@ export function note(mailing: OpenMailing, part: number, run: Run): void {
   else mailing.running.add(part);
 }
 
-export type End = Extract<JobEvent, { type: "JobCompleted" | "JobFailed" | "JobCancelled" }>;
-
 /** A job that expired has counted nothing, and a cancel counts nothing. */
-export async function endOf(log: EventLog, job: JobRef, event: End): Promise<PartEnd> {
+export async function endOf(log: EventLog, job: JobRef, event: JobEnd): Promise<PartEnd> {
   if (event.type === "JobCancelled") return { result: "cancelled", counts: await countsOf(log, job) };
   const result = event.type === "JobCompleted" ? "completed" : "failed";
   return { result, counts: event.data.counts ?? (await countsOf(log, job)) };
@@ -175,6 +173,3 @@ async function countsOf(log: EventLog, job: JobRef): Promise<RecipientCounts> {
   const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
   return view === null ? noCounts : outcomesOf(view);
 }
-
-export const isEnd = (event: WaybillEvent): event is End =>
-  event.type === "JobCompleted" || event.type === "JobFailed" || event.type === "JobCancelled";

@@ -1,4 +1,5 @@
 import { foldDecisions, foldMailing } from "../commands/read-version.ts";
+import { isJobEnd } from "../domain/job/events.ts";
 import { hasEnded } from "../domain/job/hold-back.ts";
 import { hasMailingEnded } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
@@ -27,10 +28,7 @@ async function endOfJob(log: EventLog, job: JobRef): Promise<EndOfMade | null> {
   const decisions = await log.readDecisions(job);
   const { state } = foldDecisions(decisions);
   if (state.status === "absent" || !hasEnded(state)) return null;
-  const end = decisions.findLast(
-    ({ event: { type } }) => type === "JobCompleted" || type === "JobFailed" || type === "JobCancelled",
-  );
-  return { endedAt: end?.event.at ?? null };
+  return { endedAt: decisions.findLast(({ event }) => isJobEnd(event))?.event.at ?? null };
 }
 
 async function endOfMailing(log: EventLog, mailing: JobRef): Promise<EndOfMade | null> {

@@ -1,5 +1,6 @@
 import { handleScheduleCommand } from "../commands/handle-command.ts";
 import { readSchedule, type ScheduleVersion } from "../commands/read-version.ts";
+import { isJobEnd } from "../domain/job/events.ts";
 import { isMailingEvent } from "../domain/mailing/events.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Schedule, ScheduleEvent } from "../domain/schedule/events.ts";
@@ -200,9 +201,7 @@ const lastOf = ({ version: { state } }: Open): Schedule["last"] => (state.status
 
 /** Of a job or a mailing. */
 const isEnding = (event: WaybillEvent): boolean =>
-  isMailingEvent(event)
-    ? event.type === "MailingCompleted" || event.type === "MailingCancelled"
-    : event.type === "JobCompleted" || event.type === "JobFailed" || event.type === "JobCancelled";
+  isMailingEvent(event) ? event.type === "MailingCompleted" || event.type === "MailingCancelled" : isJobEnd(event);
 
 const causeOf = ({ jobId }: JobRef): Cause => ({
   actor: `schedule:${jobId}`,

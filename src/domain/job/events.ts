@@ -154,5 +154,11 @@ export type JobEvent =
   | Message<"DeadLetterIgnored", { readonly run: number; readonly reason: string }>
   | Message<"JobContentErased", Erasure & { readonly reason: string | null }>;
 
+/** The last event of a run. A job that ended may be retried. */
+export type JobEnd = Extract<JobEvent, { type: "JobCompleted" | "JobFailed" | "JobCancelled" }>;
+
+export const isJobEnd = <Event extends { readonly type: string }>(event: Event): event is Extract<Event, JobEnd> =>
+  event.type === "JobCompleted" || event.type === "JobFailed" || event.type === "JobCancelled";
+
 /** A turn that a worker may take: a decision has opened it, and the time that it waited for has come. */
 export type OpenTurn = Turn & Opening & Pick<JobSettings, "type" | "priority">;
