@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, type LogEvent, type LogState, maxEventsOfEntry } from "../../src/event-log/event-log.ts";
 import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
+import { LogLostItsEnd } from "../../src/event-log/log-failures.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 
@@ -58,6 +59,9 @@ export async function followLog(following: Following, signal: AbortSignal): Prom
       const restMs = restAfter(batch.length, performance.now() - begunAt);
       if (!isBehind(batch) && restMs > 0) await pause(restMs, undefined, { signal: over }).catch(() => {});
     }
+  } catch (failure) {
+    if (!(failure instanceof LogLostItsEnd)) throw failure;
+    throw new WrongLog(`${failure.message} ${remedyFor(place.projector.name)}`);
   } finally {
     if (!broken.signal.aborted) broken.abort(null);
     await watch;
@@ -122,9 +126,11 @@ async function watchLog(
   }
 }
 
+const remedyFor = (name: string): string => `Make sure that it is the right log, then run "waybill rebuild ${name}"`;
+
 function checkLog(name: string, { sequence, logCreatedAt }: Checkpoint, state: LogState): void {
   if (sequence === 0) return;
-  const remedy = `Make sure that it is the right log, then run "waybill rebuild ${name}"`;
+  const remedy = remedyFor(name);
   if (logCreatedAt !== null && logCreatedAt !== state.createdAt) {
     throw new WrongLog(
       `${name} was projected from a log created at ${logCreatedAt}; this one was created at ${state.createdAt}. ${remedy}`,

@@ -111,8 +111,14 @@ export const isOfSchedule = (event: LogEvent): event is StoredEvent<ScheduleEven
 export const isOfJob = (event: LogEvent): event is StoredEvent =>
   isOfTenant(event) && !isMailingEvent(event.event) && !isScheduleEvent(event.event);
 
-/** Which log this is and how far it has come. `createdAt` changes when a stream is deleted and created again. */
-export type LogState = { readonly createdAt: string; readonly lastSequence: number };
+/** Which log this is and how far it has come. */
+export type LogState = {
+  /** Changes when the stream is deleted and created again. */
+  readonly createdAt: string;
+  readonly lastSequence: number;
+  /** Where several nodes hold the log: the one that has just become its leader may not know its end yet. */
+  readonly mayLag: boolean;
+};
 
 /** An entry holds no more events than this. */
 export const maxEventsOfEntry = 64;

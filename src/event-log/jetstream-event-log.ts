@@ -147,11 +147,15 @@ const firstOf = ([first]: readonly LogEvent[]): number =>
 
 const stateOf = (connection: JetStreamConnection, stream: string, ask: typeof askSlowly): Promise<LogState> =>
   asking(connection, async () => {
-    const { created, state } = await ask<StreamFacts>(connection, `$JS.API.STREAM.INFO.${stream}`, "");
-    return { createdAt: created, lastSequence: state.last_seq };
+    const { created, state, config } = await ask<StreamFacts>(connection, `$JS.API.STREAM.INFO.${stream}`, "");
+    return { createdAt: created, lastSequence: state.last_seq, mayLag: config.num_replicas !== 1 };
   });
 
-type StreamFacts = { readonly created: string; readonly state: { readonly last_seq: number } };
+type StreamFacts = {
+  readonly created: string;
+  readonly state: { readonly last_seq: number };
+  readonly config: { readonly num_replicas: number };
+};
 
 /**
  * Receives what is published from the next request on. The subscription to each job is short and costs no write of its

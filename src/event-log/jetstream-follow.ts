@@ -1,13 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
-import type { JetStreamConnection } from "../nats/connection.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { canReadAgain, createReader, deleteReader, nextMessages } from "../nats/consumers.ts";
-import { deliveryOf, type StoredMessage, storedMessageOf } from "../nats/message.ts";
+import { messageAt } from "../nats/jetstream-api.ts";
+import { deliveryOf, type StoredMessage, storedAtOf, storedMessageOf } from "../nats/message.ts";
 import { untilInterrupted } from "../nats/patience.ts";
 import { openPull, PullEnded, type PullOptions } from "../nats/pull.ts";
 import { inBatches } from "./batches.ts";
 import { type FollowOptions, type LogEvent, usualRestMs } from "./event-log.ts";
-import type { UndecodableEvent } from "./log-failures.ts";
+import { LogLostItsEnd, type UndecodableEvent } from "./log-failures.ts";
 
 const firstRetryAfterMs = 250;
 /** A log that has a leader again is followed again within this time. */
@@ -25,7 +26,8 @@ export type Decode = (
 /**
  * Reads the stream in order with consumers that live as long as they are read, without a filter: with a wildcard over
  * many subjects some servers are 60 times slower. A consumer that dies or skips is replaced by one that begins after
- * the last message yielded, so every message comes once and in order whatever happens to server and connection.
+ * the last message yielded, so every message comes once and in order whatever happens to server and connection. The new
+ * consumer brings that last message, too: where it is another one now, throws LogLostItsEnd.
  */
 export async function* followLog(
   connection: JetStreamConnection,
@@ -33,7 +35,7 @@ export async function* followLog(
   { afterSequence, maxEvents, signal, wantsFacts, restMs = () => usualRestMs }: FollowOptions,
   decode: Decode,
 ): AsyncGenerator<readonly LogEvent[]> {
-  let last = afterSequence;
+  let last: Last = { sequence: afterSequence, storedAt: null };
   let retryAfterMs = firstRetryAfterMs;
   while (!signal.aborted) {
     try {
@@ -41,7 +43,7 @@ export async function* followLog(
         const { events, failure } = await decode(messages.map(storedMessageOf), wantsFacts?.());
         yield* inBatches(events, maxEvents);
         if (failure !== null) throw failure;
-        last = deliveryOf(messages.at(-1) as Msg).streamSequence;
+        last = lastOf(messages);
         retryAfterMs = firstRetryAfterMs;
       }
     } catch (failure) {
@@ -53,14 +55,23 @@ export async function* followLog(
   }
 }
 
+/** What was read last. Null where it is known from a checkpoint alone. */
+type Last = { readonly sequence: number; readonly storedAt: string | null };
+
+function lastOf(messages: readonly Msg[]): Last {
+  const message = messages.at(-1) as Msg;
+  return { sequence: deliveryOf(message).streamSequence, storedAt: storedAtOf(message) };
+}
+
 async function* readFrom(
   connection: JetStreamConnection,
   stream: string,
-  afterSequence: number,
+  last: Last,
   options: PullOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Msg[]> {
-  const consumer = await untilInterrupted(createReader(connection, stream, afterSequence), signal);
+  const after = last.storedAt === null ? last.sequence : last.sequence - 1;
+  const consumer = await untilInterrupted(createReader(connection, stream, after), signal);
   const pull = openPull(connection, nextMessages(stream, consumer.name), options);
   signal.addEventListener("abort", pull.close, { once: true });
   let delivered = 0;
@@ -70,11 +81,42 @@ async function* readFrom(
       delivered += messages.length;
       if (deliveryOf(messages.at(-1) as Msg).consumerSequence !== delivered)
         throw new PullEnded("messages were skipped");
-      yield messages;
+      const news = delivered > messages.length ? messages : await newsIn(connection, stream, last, messages);
+      if (news.length > 0) yield news;
     }
   } finally {
     signal.removeEventListener("abort", pull.close);
     pull.close();
     await deleteReader(connection, stream, consumer);
   }
+}
+
+/** Without the message that was read before. Where the log was cut off meanwhile, it may begin after that one. */
+async function newsIn(
+  connection: JetStreamConnection,
+  stream: string,
+  { sequence, storedAt }: Last,
+  messages: readonly Msg[],
+): Promise<readonly Msg[]> {
+  const [first, ...others] = messages as readonly [Msg, ...Msg[]];
+  if (storedAt === null || deliveryOf(first).streamSequence !== sequence) return messages;
+  if (storedAtOf(first) === storedAt) return others;
+  throw new LogLostItsEnd(sequence, await lastStoredBy(connection, stream, sequence, BigInt(storedAt)));
+}
+
+/** The last sequence up to `last` that was stored no later than at an instant. What was cut off counts as such. */
+async function lastStoredBy(
+  connection: JetStreamConnection,
+  stream: string,
+  last: number,
+  instant: bigint,
+): Promise<number> {
+  let [low, high] = [0, last];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const message = await asking(connection, () => messageAt(connection, stream, middle));
+    if (message === null || BigInt(message.storedAt) <= instant) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

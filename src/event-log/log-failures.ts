@@ -27,6 +27,23 @@ export class LogFull extends Error {
 }
 
 /**
+ * The log lost messages that a reader had read, and has others in their places: a server that does not sync each message
+ * was cut off from its power, or put back to an earlier backup.
+ */
+export class LogLostItsEnd extends Error {
+  override readonly name = "LogLostItsEnd";
+  /** The last sequence that the reader had read and the log still has as it was. */
+  readonly keptUpTo: number;
+
+  constructor(readUpTo: number, keptUpTo: number) {
+    super(
+      `The log lost what was read from it after ${keptUpTo}, up to ${readUpTo}, and has stored something else there.`,
+    );
+    this.keptUpTo = keptUpTo;
+  }
+}
+
+/**
  * A stored event of a known type whose data breaks its schema: another program wrote to the log, or a newer release
  * did.
  */

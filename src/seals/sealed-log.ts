@@ -4,7 +4,7 @@ import type { StoredSeal } from "./seal.ts";
 
 /** The log as bytes, and the seals in it. Every method throws Unavailable when the log cannot be reached. */
 export interface SealedLog {
-  state(): Promise<LogState>;
+  state(): Promise<Pick<LogState, "createdAt" | "lastSequence">>;
 
   /** The last seal, as the leader has it; null if nothing was sealed yet. */
   lastSeal(): Promise<StoredSeal | null>;

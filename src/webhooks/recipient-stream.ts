@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, type LogEvent, maxEventsOfEntry } from "../event-log/event-log.ts";
-import { UndecodableEvent } from "../event-log/log-failures.ts";
+import { LogLostItsEnd, UndecodableEvent } from "../event-log/log-failures.ts";
 import { lastPlaceOf, placeOf, positionOf } from "../event-log/place.ts";
 import { type Calling, type CallPorts, callUntilTaken, type Outage } from "./recipient-calls.ts";
 import type { RecipientEndpoint } from "./recipient-endpoints.ts";
@@ -50,7 +50,8 @@ export async function serveEndpoint(
     } catch (failure) {
       if (calling.stopping.aborted) return;
       calling.report(failure);
-      if (failure instanceof UndecodableEvent && !failure.isNewer) state.place = lastPlaceOf(failure.sequence);
+      if (failure instanceof LogLostItsEnd) state.place = Math.min(state.place, lastPlaceOf(failure.keptUpTo));
+      else if (failure instanceof UndecodableEvent && !failure.isNewer) state.place = lastPlaceOf(failure.sequence);
       else await pause(tryAgainMs, undefined, { signal: calling.stopping }).catch(() => {});
     }
   }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { EventLog, StoredEvent, WaybillEvent } from "../event-log.ts";
-import { UndecodableEvent } from "../log-failures.ts";
+import { LogLostItsEnd, UndecodableEvent } from "../log-failures.ts";
 import { isOutage } from "../persistently.ts";
 import { placeOf, positionOf } from "../place.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
@@ -146,6 +146,11 @@ async function listen(
           read = batch.at(-1)?.sequence ?? read;
         }
       } catch (failure) {
+        if (failure instanceof LogLostItsEnd) {
+          report(failure);
+          read = failure.keptUpTo;
+          continue;
+        }
         // What no release can read is no decision for anyone. What a newer one can read waits for its processes.
         if (!(failure instanceof UndecodableEvent) || failure.isNewer) throw failure;
         report(failure);

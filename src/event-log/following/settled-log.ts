@@ -10,8 +10,9 @@ const askAgainMs = 250;
 
 /**
  * Which log this is and how far it has come. Asks again while the log reports an end before a sequence that was already
- * seen in it. A log that was created again is reported at once; one that has lost its end after `believedMs`, or once
- * the signal aborts.
+ * seen in it. A log that was created again is reported at once, and so is one on a single server that has lost its end:
+ * it might soon have other entries in their places. One of a cluster is reported after `believedMs`, or once the signal
+ * aborts.
  */
 export async function settledState(
   log: Pick<EventLog, "state">,
@@ -23,7 +24,7 @@ export async function settledState(
   for (;;) {
     const state = await log.state(signal);
     const isAnew = seen.logCreatedAt !== null && seen.logCreatedAt !== state.createdAt;
-    if (isAnew || state.lastSequence >= seen.sequence) return state;
+    if (isAnew || !state.mayLag || state.lastSequence >= seen.sequence) return state;
     if (signal.aborted || performance.now() - begunAt >= believedMs) return state;
     await pause(askAgainMs, undefined, { signal }).catch(() => {});
   }

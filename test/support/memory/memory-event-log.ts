@@ -82,7 +82,7 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
     onDecision: (job, heard) => decided.listen(nameOf(job), heard),
     readAlerts: async () => everythingAbout(alertsRef).filter(isAlert),
     readPasses: async () => everythingAbout(logRef).filter(isPass),
-    state: async () => ({ createdAt, lastSequence }),
+    state: async () => ({ createdAt, lastSequence, mayLag: true }),
     follow: (options) => followEvents(events, stored, options),
   };
 }
