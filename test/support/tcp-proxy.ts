@@ -4,6 +4,8 @@ import { SlowLine, type Slowness } from "./slow-line.ts";
 
 export type TcpProxy = {
   readonly port: number;
+  /** How many clients are connected. */
+  connections(): number;
   /** Breaks every connection and takes no new ones, as if the server had died. */
   cut(): Promise<void>;
   /** Keeps connections open, and takes new ones, but passes nothing on: a network that swallows packets. */
@@ -53,6 +55,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   };
   return {
     port,
+    connections: () => pairs.size,
     cut: shut,
     stall: () => stall({ toUpstream: true, toClient: true }),
     stallOneWay: (line) => stall({ ...flowing, [line]: true }),
