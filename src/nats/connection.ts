@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { endFormerTransports } from "./former-transports.ts";
+import { endTransportsInTime } from "./client-transports.ts";
 import { createMove } from "./move.ts";
 import { byAnyAnswer, byStream } from "./node-judgement.ts";
 import { watchNode } from "./node-watch.ts";
@@ -137,7 +137,7 @@ async function connectFirst(settings: ConnectSettings, name: string, patiently: 
   try {
     const nats = await patiently(tryOnce);
     completePool(nats, settings.servers);
-    endFormerTransports(nats);
+    endTransportsInTime(nats);
     return nats;
   } finally {
     isWanted = false;

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { connect, type NatsConnection } from "nats";
-import { endFormerTransports } from "../../src/nats/former-transports.ts";
+import { endTransportsInTime } from "../../src/nats/client-transports.ts";
 import { completePool } from "../../src/nats/server-pool.ts";
 import { eventually } from "../support/eventually.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
-describe("A connection whose client tried a server that did not answer in time", function () {
+describe("A connection of the NATS client", function () {
   this.timeout(30_000);
   let nats: TestNats;
   let doors: readonly TcpProxy[];
@@ -35,9 +35,10 @@ describe("A connection whose client tried a server that did not answer in time",
       reconnectTimeWait: 50,
       reconnectJitter: 0,
       timeout: 400,
+      pingInterval: 300,
     });
     completePool(connection, servers);
-    endFormerTransports(connection);
+    endTransportsInTime(connection);
     reconnects = [];
     watch().catch(() => {});
   });
@@ -47,7 +48,7 @@ describe("A connection whose client tried a server that did not answer in time",
     await nats.cleanUp();
   });
 
-  it("stays with the server that answered, and gets each message once, when the other one answers late", async () => {
+  it("stays with the server that answered, and gets each message once, when another one answers late", async () => {
     const [first, second] = doors as readonly [TcpProxy, TcpProxy];
     let received = 0;
     connection.subscribe(`${nats.prefix}.greeting`, {
@@ -69,5 +70,14 @@ describe("A connection whose client tried a server that did not answer in time",
     await connection.flush();
     expect(received).to.equal(1);
     expect(reconnects).to.have.lengthOf(1);
+  });
+
+  it("leaves a server that takes nothing any more, however much is still to be written", async () => {
+    const [first, second] = doors as readonly [TcpProxy, TcpProxy];
+    first.stall();
+    // More than all buffers on the way hold.
+    const data = new Uint8Array(500_000);
+    for (let count = 0; count < 60; count += 1) connection.publish(`${nats.prefix}.load`, data);
+    await eventually(() => expect(reconnects).to.deep.equal([`127.0.0.1:${second.port}`]));
   });
 });
