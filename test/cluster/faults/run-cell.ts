@@ -20,7 +20,7 @@ export type ClusterCellResult = {
   /** Without an accepted job, over all clients. */
   readonly without201: Gap;
   readonly withoutMail: Gap;
-  /** The slowest answer of an API. */
+  /** The slowest answer of an API since the fault: a stage that has just begun is cold. */
   readonly slowestMs: number;
   /** From the return of the last node until every job had ended. */
   readonly healedMs: number;
@@ -82,7 +82,7 @@ export async function runClusterCell(
     const figures = {
       without201: longestGap(acceptancesIn(jobs.told), struckAt, stoppedAt, toll.excused),
       withoutMail: longestGap(arrivalsAt(stage), struckAt, stoppedAt, toll.excused),
-      slowestMs: Math.max(0, ...jobs.told.map(({ afterMs }) => afterMs)),
+      slowestMs: Math.max(0, ...jobs.told.filter(({ at }) => at >= struckAt).map(({ afterMs }) => afterMs)),
       healedMs,
     };
     return {
