@@ -21,6 +21,8 @@ export type Matrix<Cell, Stage, Result extends Violations> = {
   readonly open: () => Promise<Stage>;
   /** `shared` opens the stage that cells share where it is not there yet; a cell may have one of its own instead. */
   readonly run: (cell: Cell, shared: () => Promise<Stage>) => Promise<Result>;
+  /** Whether the shared stage is closed before: beside its processes, what this cell measures would be late. */
+  readonly isAlone?: (cell: Cell) => boolean;
 };
 
 const print = (line: string): void => {
@@ -67,7 +69,7 @@ type Closable = { close(): Promise<void> };
 
 /** Runs one cell after the other, until none is left. */
 async function runLane<Cell extends { readonly name: string }, Stage extends Closable, Result extends Violations>(
-  { open, run, toLine }: Matrix<Cell, Stage, Result>,
+  { open, run, toLine, isAlone = () => false }: Matrix<Cell, Stage, Result>,
   left: Cell[],
 ): Promise<readonly CellEnd<Result>[]> {
   let stage: Stage | null = null;
@@ -81,6 +83,7 @@ async function runLane<Cell extends { readonly name: string }, Stage extends Clo
   };
   const ends: CellEnd<Result>[] = [];
   for (let cell = left.shift(); cell !== undefined; cell = left.shift()) {
+    if (isAlone(cell)) await leave();
     const end = await attempt(cell.name, run(cell, shared));
     ends.push(end);
     const violations = end.kind === "ran" ? end.result.violations : [end.reason];

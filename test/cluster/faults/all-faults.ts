@@ -7,12 +7,7 @@ const kills = 10;
 
 /** The whole table, in the order in which it runs; the upgrade only where there is an older `nats-server`. */
 export const allClusterFaults = (olderNats: string | undefined): readonly ClusterFault[] => [
-  ...[
-    ...killsOfNodes(kills),
-    ...freezesOfNodes,
-    ...lossesOfNodes,
-    ...partings,
-    ...(olderNats === undefined ? [] : [upgradeFrom(olderNats)]),
-  ].map(whileWorkersDie),
+  ...[...killsOfNodes(kills), ...freezesOfNodes, ...lossesOfNodes, ...partings].map(whileWorkersDie),
   rollingRestart,
+  ...(olderNats === undefined ? [] : [whileWorkersDie(upgradeFrom(olderNats))]),
 ];

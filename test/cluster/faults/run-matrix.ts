@@ -61,5 +61,6 @@ const matrix = {
   toLine: toClusterLine,
   open: () => openStage(),
   run,
+  isAlone: ({ begunOn }: ClusterFault) => begunOn !== undefined,
 };
 await runMatrix(matrix, seed, 1);

@@ -50,11 +50,9 @@ const settings = {
 };
 
 export async function openClusterStage(options: ClusterOptions = {}): Promise<ClusterStage> {
-  const [cluster, mysql, mailServer] = await Promise.all([
-    startNatsCluster(options),
-    startOwnMysql(),
-    startMailServer(),
-  ]);
+  // First, as it may fail: what else had been started would be left open.
+  const cluster = await startNatsCluster(options);
+  const [mysql, mailServer] = await Promise.all([startOwnMysql(), startMailServer()]);
   const { url: mysqlUrl } = await mysql.freshDatabase();
   mailServer.slowDown(msPerMail);
   const surroundings = { nats: cluster, mysqlUrl, smtpUrl: mailServer.url };
