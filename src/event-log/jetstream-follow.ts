@@ -27,7 +27,7 @@ export type Decode = (
  * Reads the stream in order with consumers that live as long as they are read, without a filter: with a wildcard over
  * many subjects some servers are 60 times slower. A consumer that dies or skips is replaced by one that begins after
  * the last message yielded, so every message comes once and in order whatever happens to server and connection. The new
- * consumer brings that last message, too: where it is another one now, throws LogLostItsEnd.
+ * consumer brings that last message, too: where another one stands in its place, throws LogLostItsEnd.
  */
 export async function* followLog(
   connection: JetStreamConnection,
@@ -81,7 +81,7 @@ async function* readFrom(
       delivered += messages.length;
       if (deliveryOf(messages.at(-1) as Msg).consumerSequence !== delivered)
         throw new PullEnded("messages were skipped");
-      const news = delivered > messages.length ? messages : await newsIn(connection, stream, last, messages);
+      const news = await newsIn(connection, stream, last, messages);
       if (news.length > 0) yield news;
     }
   } finally {
@@ -91,18 +91,35 @@ async function* readFrom(
   }
 }
 
-/** Without the message that was read before. Where the log was cut off meanwhile, it may begin after that one. */
+/**
+ * Without what was read before. Where a server does not have the message that a consumer is to begin with, the consumer
+ * begins with the next one that is stored: that may be one that was read, from a replica that lags behind, or a new one.
+ */
 async function newsIn(
   connection: JetStreamConnection,
   stream: string,
-  { sequence, storedAt }: Last,
+  last: Last,
   messages: readonly Msg[],
 ): Promise<readonly Msg[]> {
-  const [first, ...others] = messages as readonly [Msg, ...Msg[]];
-  if (storedAt === null || deliveryOf(first).streamSequence !== sequence) return messages;
-  if (storedAtOf(first) === storedAt) return others;
-  throw new LogLostItsEnd(sequence, await lastStoredBy(connection, stream, sequence, BigInt(storedAt)));
+  const first = messages.findIndex((message) => deliveryOf(message).streamSequence > last.sequence);
+  if (first === 0) return messages;
+  const known = first === -1 ? messages : messages.slice(0, first);
+  const { sequence, storedAt } = last;
+  if (storedAt !== null) {
+    const other = known.find((message) => isAfter(message, last.sequence, storedAt));
+    if (other !== undefined) {
+      const upTo = await lastStoredBy(connection, stream, deliveryOf(other).streamSequence, BigInt(storedAt));
+      throw new LogLostItsEnd(sequence, upTo);
+    }
+  }
+  return messages.slice(known.length);
 }
+
+/** Whether a message that stands no later in the log than the last one read was stored after it. */
+const isAfter = (message: Msg, last: number, storedAt: string): boolean =>
+  deliveryOf(message).streamSequence === last
+    ? storedAtOf(message) !== storedAt
+    : BigInt(storedAtOf(message)) > BigInt(storedAt);
 
 /** The last sequence up to `last` that was stored no later than at an instant. What was cut off counts as such. */
 async function lastStoredBy(

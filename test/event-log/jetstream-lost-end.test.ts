@@ -5,10 +5,12 @@ import type { EventLog, LogEvent } from "../../src/event-log/event-log.ts";
 import { createListening } from "../../src/event-log/following/listener.ts";
 import { settledState } from "../../src/event-log/following/settled-log.ts";
 import { LogLostItsEnd } from "../../src/event-log/log-failures.ts";
+import { streamName } from "../../src/event-log/subjects.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, jobCreated } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
-import { readOn } from "../support/following.ts";
+import { followFrom } from "../support/following.ts";
 import { openJetStreamLog } from "../support/jetstream-log.ts";
 import { createMemoryCheckpointStore } from "../support/memory/memory-checkpoint-store.ts";
 import { findNatsSource } from "../support/server-sources.ts";
@@ -20,6 +22,7 @@ describe("A log on a single server that lost what it had not synced", function (
   let nats: OwnNats;
   let folder: string;
   let copy: string;
+  let connection: JetStreamConnection;
   let cleanUps: (() => Promise<void>)[];
 
   before(async function () {
@@ -38,6 +41,7 @@ describe("A log on a single server that lost what it had not synced", function (
   const openLog = async (): Promise<EventLog> => {
     const opened = await openJetStreamLog(nats.config, nats.prefix);
     cleanUps.push(opened.close);
+    connection = opened.connection;
     return opened.log;
   };
   const create = async (log: EventLog, count: number): Promise<string[]> => {
@@ -62,20 +66,40 @@ describe("A log on a single server that lost what it had not synced", function (
     await nats.start();
   };
 
-  it("tells a reader that is past its new end, once other entries stand where it has read", async () => {
-    const log = await openLog();
-    await create(log, 3);
-    await keepWhatIsSynced();
-    await create(log, 3);
-    const read: LogEvent[] = [];
-    const reading = failureOf(readOn(log, 0, (all) => read.push(...all.slice(read.length)) > 100));
-    await eventually(() => expect(read).to.have.lengthOf(6));
-    await losePower();
-    await create(log, 5);
-    const failure = await reading;
-    expect(failure).to.be.instanceOf(LogLostItsEnd).and.to.include({ keptUpTo: 3 });
-    expect(read).to.have.lengthOf(6);
-  });
+  /** Whoever reads the log has a consumer of it. */
+  const isReadOn = async (): Promise<void> => {
+    await eventually(async () => {
+      const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: 1000 });
+      expect((await manager.streams.info(streamName(nats.prefix, "JOBS"))).state.consumer_count).to.equal(1);
+    });
+  };
+  const whens: Readonly<Record<string, () => Promise<void>>> = {
+    "as soon as the server is back": async () => {},
+    "once the reader asks for what comes next": isReadOn,
+  };
+
+  for (const [when, wait] of Object.entries(whens)) {
+    it(`tells a reader that is past its new end, where other entries are stored ${when}`, async () => {
+      const log = await openLog();
+      await create(log, 3);
+      await keepWhatIsSynced();
+      await create(log, 3);
+      const read: LogEvent[] = [];
+      const { batches, stop } = followFrom(log, 0);
+      cleanUps.push(async () => stop());
+      const readOn = async (): Promise<void> => {
+        for await (const batch of batches) read.push(...batch);
+      };
+      const reading = failureOf(readOn());
+      await eventually(() => expect(read).to.have.lengthOf(6));
+      await losePower();
+      await wait();
+      await create(log, 5);
+      const failure = await reading;
+      expect(failure).to.be.instanceOf(LogLostItsEnd).and.to.include({ keptUpTo: 3 });
+      expect(read).to.have.lengthOf(6);
+    });
+  }
 
   it("is acted on again from where it was cut off", async () => {
     const log = await openLog();
