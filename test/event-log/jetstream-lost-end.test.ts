@@ -66,7 +66,7 @@ describe("A log on a single server that lost what it had not synced", function (
     await nats.start();
   };
 
-  /** Whoever reads the log has a consumer of it. */
+  /** A reader of the log has a consumer of it. */
   const isReadOn = async (): Promise<void> => {
     await eventually(async () => {
       const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: 1000 });
