@@ -5,7 +5,7 @@ import type { ExistingMailing } from "../domain/mailing/state.ts";
 import { nextInWindow } from "../domain/mailing/window.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, EventLog } from "../event-log/event-log.ts";
-import type { Ending } from "../event-log/following/listener.ts";
+import type { Ending } from "../event-log/following/active-process.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
 import { createPart, type PartPorts } from "./create-part.ts";
 import { findRun, note, type OpenMailing, type Run } from "./open-mailing.ts";

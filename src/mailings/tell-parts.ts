@@ -2,7 +2,7 @@ import { handleCommand } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import { completeErasure, type ErasurePorts } from "../erasure/complete-erasure.ts";
 import type { Cause, EventLog } from "../event-log/event-log.ts";
-import type { Ending } from "../event-log/following/listener.ts";
+import type { Ending } from "../event-log/following/active-process.ts";
 import { type OpenMailing, partsOf } from "./open-mailing.ts";
 
 const erasedAtOnce = 8;

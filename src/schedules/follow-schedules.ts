@@ -14,7 +14,8 @@ import {
   type StoredEvent,
   type WaybillEvent,
 } from "../event-log/event-log.ts";
-import type { Ending, Listener } from "../event-log/following/listener.ts";
+import type { Ending } from "../event-log/following/active-process.ts";
+import type { Listener } from "../event-log/following/listener.ts";
 import { createLookAgain, type LookAgainPorts, type Tended } from "../event-log/following/look-again.ts";
 import { createSerially } from "../event-log/following/serially.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import { createActiveProcess } from "../event-log/following/active-process.ts";
 import type { CheckpointStore } from "../event-log/following/checkpoint-store.ts";
-import { type HeldCheckpoint, holdCheckpoint } from "../event-log/following/hold-checkpoint.ts";
+import type { HeldCheckpoint } from "../event-log/following/hold-checkpoint.ts";
 import type { LogGauge } from "../event-log/following/log-gauge.ts";
 import { believedAfterMs, settledState } from "../event-log/following/settled-log.ts";
 import { shareFollowing } from "../event-log/following/share-following.ts";
@@ -45,49 +45,13 @@ const apart = { patienceMs: 1, keptEvents: 2000 };
  * so; how far each endpoint has been served stands in its checkpoint, which is written every second. While no endpoint asks,
  * nothing is read of the log.
  */
-export function createRecipientWebhooks(ports: RecipientWebhooksPorts): RecipientWebhooks {
-  const stopping = new AbortController();
-  const givenUp = new AbortController();
-  const holder = randomUUID();
-  let loop: Promise<void> | null = null;
-
-  const takePart = async (): Promise<void> => {
-    const held = await holdCheckpoint(ports.checkpoints, recipientListener, holder, stopping.signal);
-    if (held === null) return;
-    const calling: Calling = {
-      isHeld: held.isHeld,
-      stopping: AbortSignal.any([stopping.signal, held.lost]),
-      givenUp: AbortSignal.any([givenUp.signal, held.lost]),
-      report: ports.report,
-    };
-    setMaxListeners(0, calling.stopping, calling.givenUp);
-    try {
-      await serveAll(ports, held, calling);
-    } finally {
-      await held.release();
-    }
-  };
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await takePart().catch(async (failure: unknown) => {
-        if (stopping.signal.aborted) return;
-        ports.report(failure);
-        await pause(tryAgainMs, undefined, { signal: stopping.signal }).catch(() => {});
-      });
-    }
-  };
-  return {
-    start: () => {
-      loop ??= run();
-    },
-    stop: async (graceMs) => {
-      stopping.abort();
-      const timer = setTimeout(() => givenUp.abort(), graceMs);
-      await loop;
-      clearTimeout(timer);
-    },
-  };
-}
+export const createRecipientWebhooks = (ports: RecipientWebhooksPorts): RecipientWebhooks =>
+  createActiveProcess(ports.checkpoints, {
+    name: recipientListener,
+    act: (held, ending) => serveAll(ports, held, { isHeld: held.isHeld, ...ending, report: ports.report }),
+    restMsAfter: () => tryAgainMs,
+    report: ports.report,
+  });
 
 /** One stream for each endpoint, for as long as the endpoint asks. */
 type Stream = {

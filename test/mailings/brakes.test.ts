@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { weekdays } from "../../src/domain/mailing/window.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import type { Listening } from "../../src/event-log/following/listener.ts";
+import type { Listening } from "../../src/event-log/following/active-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCompleted, jobStarted, now, recipientBounced, recipientComplained } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";

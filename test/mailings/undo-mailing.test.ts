@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { handleMailingCommand } from "../../src/commands/handle-command.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import type { Listening } from "../../src/event-log/following/listener.ts";
+import type { Listening } from "../../src/event-log/following/active-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { followMailings } from "../support/mailing-followers.ts";
 import { chanceOf } from "../support/mailing-story.ts";

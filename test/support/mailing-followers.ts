@@ -1,7 +1,8 @@
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
+import type { Listening } from "../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../src/event-log/following/checkpoint-store.ts";
-import { createListening, type Listening } from "../../src/event-log/following/listener.ts";
+import { createListening } from "../../src/event-log/following/listener.ts";
 import { createMailingListener } from "../../src/mailings/follow-mailings.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { emptySuppressions } from "./empty-suppressions.ts";

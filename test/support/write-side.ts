@@ -6,9 +6,10 @@ import { createJetStreamContentStore } from "../../src/content/jetstream-content
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import type { Listening } from "../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../src/event-log/following/checkpoint-store.ts";
 import { createJetStreamCheckpointStore } from "../../src/event-log/following/jetstream-checkpoint-store.ts";
-import { createListening, type Listener, type Listening } from "../../src/event-log/following/listener.ts";
+import { createListening, type Listener } from "../../src/event-log/following/listener.ts";
 import { shareFollowing } from "../../src/event-log/following/share-following.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";

@@ -1,16 +1,12 @@
-import { randomUUID } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { EventLog, StoredEvent, WaybillEvent } from "../event-log.ts";
 import { LogLostItsEnd, UndecodableEvent } from "../log-failures.ts";
 import { isOutage } from "../persistently.ts";
 import { placeOf, positionOf } from "../place.ts";
+import { createActiveProcess, type Ending, type Listening } from "./active-process.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
-import { type HeldCheckpoint, holdCheckpoint } from "./hold-checkpoint.ts";
+import type { HeldCheckpoint } from "./hold-checkpoint.ts";
 import { believedAfterMs, settledState } from "./settled-log.ts";
-
-/** Aborted when the listener should come to an end, and when it is to leave at once what it has not finished. */
-export type Ending = { readonly stopping: AbortSignal; readonly givenUp: AbortSignal };
 
 /** Something that runs in the process whose listener is active. */
 export type Companion = { start(): void; stop(): Promise<void> };
@@ -49,12 +45,6 @@ export type ListenerPorts = {
   readonly report: (failure: unknown) => void;
 };
 
-export type Listening = {
-  start(): void;
-  /** Reads no more, and waits up to `graceMs` for what is in work; the next process does the rest. */
-  stop(graceMs?: number): Promise<void>;
-};
-
 const maxEvents = 500;
 /** For what follows from a decision and can wait. */
 const unhurriedMs = 100;
@@ -68,51 +58,20 @@ const afterOutageMs = 500;
  * listener of a process that stood still and was replaced notices it before it acts on another event.
  */
 export function createListening(ports: ListenerPorts, listener: Listener): Listening {
-  const stopping = new AbortController();
-  const givenUp = new AbortController();
-  const holder = randomUUID();
-  let loop: Promise<void> | null = null;
-
-  const takePart = async (): Promise<void> => {
-    const held = await holdCheckpoint(ports.checkpoints, listener.name, holder, stopping.signal);
-    if (held === null) return;
-    const ending = {
-      stopping: AbortSignal.any([stopping.signal, held.lost]),
-      givenUp: AbortSignal.any([givenUp.signal, held.lost]),
-    };
-    // Each event in work may wait for them.
-    setMaxListeners(0, ending.stopping, ending.givenUp);
-    const companions = listener.companions?.() ?? [];
-    for (const companion of companions) companion.start();
-    try {
-      await listen(ports, listener, held, ending);
-    } finally {
-      await Promise.all(companions.map((companion) => companion.stop()));
-      await held.release();
-    }
-  };
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await takePart().catch(async (failure: unknown) => {
-        if (stopping.signal.aborted) return;
-        ports.report(failure);
-        const restMs = isOutage(failure) ? afterOutageMs : standAgainAfterMs;
-        await pause(restMs, undefined, { signal: stopping.signal }).catch(() => {});
-      });
-    }
-  };
-
-  return {
-    start: () => {
-      loop ??= run();
+  return createActiveProcess(ports.checkpoints, {
+    name: listener.name,
+    act: async (held, ending) => {
+      const companions = listener.companions?.() ?? [];
+      for (const companion of companions) companion.start();
+      try {
+        await listen(ports, listener, held, ending);
+      } finally {
+        await Promise.all(companions.map((companion) => companion.stop()));
+      }
     },
-    stop: async (graceMs = 2000) => {
-      stopping.abort();
-      const timer = setTimeout(() => givenUp.abort(), graceMs);
-      await loop;
-      clearTimeout(timer);
-    },
-  };
+    restMsAfter: (failure) => (isOutage(failure) ? afterOutageMs : standAgainAfterMs),
+    report: ports.report,
+  });
 }
 
 async function listen(

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Instant } from "../../domain/message.ts";
 import type { JobRef } from "../event-log.ts";
-import type { Ending } from "./listener.ts";
+import type { Ending } from "./active-process.ts";
 import type { Serially } from "./serially.ts";
 
 /** What a listener keeps in memory while it is open, and tends. */
