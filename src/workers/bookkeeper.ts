@@ -183,11 +183,11 @@ export function createUnwritten(limit: number): Unwritten {
 
 /**
  * Takes claims back, as a claim left behind would count as a mail in doubt. A decision about the job may meanwhile have
- * handed it to another worker, which then owns these claims; from a pause until the job is resumed there is no other
- * worker. Returns whether the lease is held.
+ * handed it to another worker, which then owns these claims; until that one takes the lease, for which it asks this worker
+ * first, they are this worker's. Returns whether the lease is held.
  */
 export async function giveBackClaims(lease: Lease, books: Bookkeeper, notSent: ReadonlySet<number>): Promise<boolean> {
   const isHeld = await lease.confirm();
-  if (isHeld || (notSent.size > 0 && (await lease.wasOnlyPaused()))) await books.release([...notSent]);
+  if (isHeld || (notSent.size > 0 && (await lease.isTakenByNobody()))) await books.release([...notSent]);
   return isHeld;
 }

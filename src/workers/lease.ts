@@ -13,8 +13,8 @@ export type Lease = {
   confirm(): Promise<boolean>;
   /** Asks the log, unless it asked a moment ago: a process that was stopped for a minute does not notice it. */
   confirmLately(): Promise<boolean>;
-  /** Whether the lease was lost to a pause and to nothing after it: no other worker can have held the job since. */
-  wasOnlyPaused(): Promise<boolean>;
+  /** Whether nobody has taken the lease of the job since: it may be paused, cancelled, or open again. */
+  isTakenByNobody(): Promise<boolean>;
   /** Calls back once, when the lease turns out to be lost. */
   onLost(lost: () => void): void;
   end(): void;
@@ -80,11 +80,17 @@ export function watchLease(
     isHeld: () => isHeld,
     confirm,
     confirmLately: async () => (isFresh() ? isHeld : await confirm()),
-    wasOnlyPaused: async () => {
-      const since = (await persistently(patience, () => log.readDecisions(job))).filter(
-        ({ sequence }) => sequence > leaseSequence,
-      );
-      return since.length > 0 && since.every(({ event }) => event.type === "JobPaused");
+    isTakenByNobody: async () => {
+      for (;;) {
+        const { askedAt, decisions } = await persistently(patience, async () => {
+          const now = performance.now();
+          return { askedAt: now, decisions: await log.readDecisions(job) };
+        });
+        const isTaken = decisions.some(
+          ({ sequence, event }) => sequence > leaseSequence && event.type === "JobStarted",
+        );
+        if (isTaken || performance.now() - askedAt < answersHoldMs) return !isTaken;
+      }
     },
     onLost: (lost) => {
       tellLost = lost;

@@ -44,6 +44,16 @@ describe("a mailing that asked not to be sent in doubt, paused while some recipi
     return job;
   };
 
+  const everyOneIsMailedOnce = async (job: JobRef): Promise<void> => {
+    const view = await eventually(async () => {
+      const seen = await writeSide.readView(job);
+      expect(seen.status).to.equal("completed");
+      return seen;
+    });
+    expect(progressOf(view)).to.include({ total: 40, sent: 40, unknown: 0 });
+    expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal([...people].sort());
+  };
+
   it("takes those claims back, and mails every recipient once after it was resumed", async () => {
     const job = await claimedAhead();
     const claimed = await recipientsIn(job, "RecipientsClaimed");
@@ -58,19 +68,34 @@ describe("a mailing that asked not to be sent in doubt, paused while some recipi
     expect(claimed).to.include.members(released);
 
     await tell(job, "ResumeJob");
-    const view = await eventually(async () => {
-      const seen = await writeSide.readView(job);
-      expect(seen.status).to.equal("completed");
-      return seen;
-    });
-    expect(progressOf(view)).to.include({ total: 40, sent: 40, unknown: 0 });
-    expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal([...people].sort());
+    await everyOneIsMailedOnce(job);
   });
 
-  it("leaves them as they are when something else was decided after the pause", async () => {
+  it("takes them back after a cancellation: the log then says that they were not mailed", async () => {
+    const job = await claimedAhead();
+    const claimed = await recipientsIn(job, "RecipientsClaimed");
+    await tell(job, "CancelJob");
+    mailServer.release();
+    await eventually(async () =>
+      expect(await recipientsIn(job, "RecipientsReleased")).to.have.lengthOf(claimed.length - 4),
+    );
+    expect(progressOf(await writeSide.readView(job))).to.include({ sent: 4, pending: 36 });
+  });
+
+  it("takes them back where it was resumed before the worker was done", async () => {
     const job = await claimedAhead();
     await tell(job, "PauseJob");
-    await tell(job, "CancelJob");
+    await tell(job, "ResumeJob");
+    mailServer.release();
+    await everyOneIsMailedOnce(job);
+  });
+
+  it("leaves them to a worker that has taken the job meanwhile", async () => {
+    const job = await claimedAhead();
+    await tell(job, "PauseJob");
+    await tell(job, "ResumeJob");
+    const start = { type: "StartJob", run: 1, attempt: 1, opening: 1, worker: "another", at: now } as const;
+    await handleCommand(writeSide.log, job, start, cause);
     mailServer.release();
     await eventually(async () => expect(progressOf(await writeSide.readView(job)).sent).to.equal(4));
     const other = await writeSide.createJob(["later@example.com"]);
