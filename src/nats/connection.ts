@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
+import { onAdvisory } from "./advisories.ts";
 import { endTransportsInTime } from "./client-transports.ts";
 import { createMove } from "./move.ts";
 import { byAnyAnswer, byStream } from "./node-judgement.ts";
@@ -39,6 +40,8 @@ type Notice = (message: string) => void;
 export type NodeChoice = {
   /** The stream that a node has to lead to, with a majority of its replicas; without it, JetStream only has to answer. */
   readonly judgedBy?: string;
+  /** The streams that requests are for: once one of them has a new leader, no request waits for the former one. */
+  readonly asked?: readonly string[];
   /** How often it looks whether a node that it prefers is back. */
   readonly lookEveryMs?: number;
 };
@@ -53,7 +56,7 @@ export async function connectJetStream(
   name: string,
   notice: Notice,
   patiently: Patience = waitSilently,
-  { judgedBy, lookEveryMs }: NodeChoice = {},
+  { judgedBy, asked = [], lookEveryMs }: NodeChoice = {},
 ): Promise<JetStreamConnection> {
   const inOrder = createPreference();
   const nats = await connectFirst({ ...settings, servers: inOrder(settings.servers) }, name, patiently);
@@ -62,6 +65,7 @@ export async function connectJetStream(
   let isMoving = false;
   const isUp = (): boolean => (isConnected || isMoving) && !nats.isClosed();
   const requests = createRequests(nats, isUp, () => node.unanswered());
+  for (const stream of asked) onAdvisory(nats, `STREAM.LEADER_ELECTED.${stream}`, requests.hurry);
   const onReconnect = (reconnected: () => void) => {
     listeners.add(reconnected);
     return () => listeners.delete(reconnected);

@@ -1,5 +1,6 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type Msg, ReplayPolicy } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
+import { onAdvisory } from "./advisories.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./connection.ts";
 import { isConsumerMissing, isJetStreamError } from "./errors.ts";
 import { askSlowly, slowAnswerMs } from "./jetstream-api.ts";
@@ -61,24 +62,12 @@ export function onElections(
   elected: (consumer: string) => void,
 ): () => void {
   const subjects = `CONSUMER.LEADER_ELECTED.${stream}.`;
-  return onAdvisory(connection, `${subjects}*`, (what) => elected(what.slice(subjects.length)));
+  return onAdvisory(connection.nats, `${subjects}*`, (what) => elected(what.slice(subjects.length)));
 }
 
 /** Calls back when the stream was made, perhaps anew, unless that goes unheard. */
 export const onStreamMade = (connection: JetStreamConnection, stream: string, made: () => void): (() => void) =>
-  onAdvisory(connection, `STREAM.CREATED.${stream}`, made);
-
-function onAdvisory({ nats }: JetStreamConnection, about: string, heard: (what: string) => void): () => void {
-  const advisories = "$JS.EVENT.ADVISORY.";
-  const subscription = nats.subscribe(advisories + about, {
-    callback: (failure, message) => {
-      if (failure === null) heard(message.subject.slice(advisories.length));
-    },
-  });
-  return () => {
-    if (!nats.isClosed()) subscription.unsubscribe();
-  };
-}
+  onAdvisory(connection.nats, `STREAM.CREATED.${stream}`, made);
 
 /** The subject that asks a consumer for its next messages. */
 export const nextMessages = (stream: string, consumer: string): string =>

@@ -58,23 +58,30 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
   let workingSince = Number.POSITIVE_INFINITY;
 
   const others = (): readonly string[] => inOrder(serversOf(nats)).filter((address) => address !== nats.getServer());
-  const findOther = async (): Promise<string | null> => {
-    for (const address of others()) if (await isServing(setup, address)) return address;
-    return null;
+  /** Whichever says so first. */
+  const findOther = (): Promise<string | null> =>
+    Promise.any(others().map((address) => expectServing(setup, address))).catch(() => null);
+  /**
+   * Whether the node works; the search for another one, which takes as long, goes on meanwhile. Where that has found one,
+   * an election may have ended a moment ago: then this node, too, answers when it is asked again, and at once.
+   */
+  const isAnsweringStill = async (finding: Promise<string | null>): Promise<boolean> => {
+    const answer = isWorking(nats);
+    if (await Promise.race([answer, finding.then((other) => other === null && answer)])) return true;
+    return (await finding) !== null && (await Promise.race([isWorking(nats), pause(atOnceMs, false)]));
   };
   /** Whether the server works again, or was left. */
   const settle = async (since: number): Promise<boolean> => {
-    const isAnswering = await isWorking(nats);
+    const mayLeave = performance.now() - since >= leaveAfterMs;
+    const finding = mayLeave ? findOther() : Promise.resolve(null);
+    const isAnswering = await isAnsweringStill(finding);
     const now = performance.now();
     workingSince = isAnswering ? Math.min(workingSince, now) : Number.POSITIVE_INFINITY;
     if (isAnswering && now - unansweredAt > 2 * answerMs) return true;
     // The requests of an election that has just ended are no fault of the node.
     if (isAnswering && (now - workingSince < leaveAfterMs || now - leftAt < leaveAgainAfterMs)) return false;
-    if (now - since < leaveAfterMs) return false;
-    const other = others().length === 0 ? null : await findOther();
+    const other = await finding;
     if (other === null || doubtedSince !== since) return false;
-    // The others may answer since a moment ago, because an election has ended: then this one does, too, and at once.
-    if (!isAnswering && (await Promise.race([isWorking(nats), pause(atOnceMs, false)]))) return false;
     notice(`JetStream does not answer through ${nats.getServer()}; switching to ${other}.`);
     leftAt = now;
     leaveFor(other);
@@ -141,6 +148,11 @@ async function spreadOut(setup: NodeWatchSetup, signal: AbortSignal): Promise<vo
       better = null;
     }
   }
+}
+
+async function expectServing(setup: NodeWatchSetup, address: string): Promise<string> {
+  if (await isServing(setup, address)) return address;
+  throw new Error(`${address} does not serve.`);
 }
 
 async function firstServing(setup: NodeWatchSetup, addresses: readonly string[]): Promise<string | null> {

@@ -11,6 +11,8 @@ import { isStatus } from "./message.ts";
 
 /** The time limit of an answer; after it, whether the request was carried out is unknown. */
 export const answerTimeoutMs = 1500;
+/** A new leader answers within this what has just been sent to it. */
+const hurriedMs = 300;
 
 export type Requests = {
   /** Resolves with the answer; rejects, with an error of NATS, if none comes in time. */
@@ -26,6 +28,11 @@ export type Requests = {
   flush(): void;
   /** Fails the requests for a subject that the server does not let this client publish to. */
   refuse(subject: string): void;
+  /**
+   * Waits only a moment longer for the answers to the requests in flight: another node leads since, and what was sent to
+   * the former leader may have no answer.
+   */
+  hurry(): void;
   /** Holds back requests and messages from now on; `release` sends them. */
   hold(): void;
   release(): void;
@@ -35,7 +42,7 @@ export type Requests = {
 
 type Open = {
   readonly subject: string;
-  readonly deadline: number;
+  deadline: number;
   readonly resolve: (answer: Msg) => void;
   readonly reject: (failure: NatsError) => void;
 };
@@ -144,6 +151,13 @@ export function createRequests(
         timer ??= setTimeout(expire, answerTimeoutMs);
         along(() => ask(token, subject, data, headers));
       }),
+    hurry: () => {
+      const latest = performance.now() + hurriedMs;
+      for (const request of open.values()) request.deadline = Math.min(request.deadline, latest);
+      if (timer === null) return;
+      clearTimeout(timer);
+      timer = setTimeout(expire, hurriedMs);
+    },
     hold: () => {
       flush();
       isHeld = true;

@@ -166,6 +166,7 @@ export async function connectOrExplain(
   try {
     connection = await connectJetStream(nats, processName, notice, patiently, {
       judgedBy: streamName(natsPrefix, "JOBS"),
+      asked: [streamName(natsPrefix, "JOBS"), streamName(natsPrefix, "CONTENT")],
     });
   } catch (failure) {
     if (failure instanceof WaitInterrupted) throw failure;
