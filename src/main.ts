@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --enable-source-maps
+#!/usr/bin/env -S node --enable-source-maps --min-semi-space-size=16
 import { existsSync } from "node:fs";
 import { constants, homedir } from "node:os";
 import { join } from "node:path";

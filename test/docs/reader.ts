@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findFreePort } from "../support/free-port.ts";
+import { nodeFlags } from "../support/node-flags.ts";
 import { openSession, type Session } from "./session.ts";
 
 /** A person who follows a document on a machine of their own: a checkout, a shell, free ports. */
@@ -74,7 +75,7 @@ async function makeCheckout(folder: string): Promise<void> {
 
 async function makePrograms(folder: string): Promise<void> {
   await mkdir(folder);
-  const waybill = `exec '${process.execPath}' --enable-source-maps '${join(checkout, "dist/src/main.js")}'`;
+  const waybill = `exec '${process.execPath}' ${nodeFlags.join(" ")} '${join(checkout, "dist/src/main.js")}'`;
   // A person who follows a document sits at a terminal, so the log is readable text.
   await writeFile(join(folder, "terminal.mjs"), "process.stderr.isTTY = true;\n");
   const seated = `[ "$1" != start ] || export NODE_OPTIONS='--import ${join(folder, "terminal.mjs")}'`;

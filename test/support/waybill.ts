@@ -6,6 +6,7 @@ import { startService } from "../../src/roles/wiring.ts";
 import { type CompleteConfig, readConfig } from "../../src/settings/config.ts";
 import { atEndOfRun } from "./end-of-run.ts";
 import { eventually } from "./eventually.ts";
+import { nodeFlags } from "./node-flags.ts";
 import type { TestNats } from "./services.ts";
 
 export type Surroundings = {
@@ -72,7 +73,7 @@ export type LaunchedWaybill = Omit<WaybillProcess, "url">;
 
 /** The built program in a process of its own, as `waybill start --roles …` runs it; nothing is waited for. */
 export function launchWaybill(surroundings: Surroundings, roles: string, env: Env = {}): LaunchedWaybill {
-  const child = spawn(process.execPath, ["--enable-source-maps", main, "start", "--roles", roles], {
+  const child = spawn(process.execPath, [...nodeFlags, main, "start", "--roles", roles], {
     env: { PATH: process.env["PATH"], ...settingsFor(surroundings), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -4,6 +4,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import mysql, { type RowDataPacket } from "mysql2/promise";
 import type { Lifecycle } from "../../../src/lifecycle.ts";
+import { nodeFlags } from "../../support/node-flags.ts";
 import { type Surroundings, settingsFor } from "../../support/waybill.ts";
 import { coldAndWarm } from "../cold-and-warm.ts";
 import { surroundingsOn } from "../deployment.ts";
@@ -55,7 +56,7 @@ export const rebuild: Measurement = {
 
 async function runRebuild(lifecycle: Lifecycle, surroundings: Surroundings): Promise<Usage & { seconds: number }> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ["--enable-source-maps", main, "rebuild"], {
+  const child = spawn(process.execPath, [...nodeFlags, main, "rebuild"], {
     env: { PATH: process.env["PATH"], ...settingsFor(surroundings) },
     stdio: ["ignore", "ignore", "pipe"],
   });
