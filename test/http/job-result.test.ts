@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import type { Access } from "../../src/access/access.ts";
 import type { ResultStore } from "../../src/content/result-store.ts";
@@ -70,6 +71,21 @@ describe("The file of a report", () => {
     expect(header("Repr-Digest")).to.equal(`sha-256=:${sha256.toString("base64")}:`);
     expect(header("ETag")).to.equal(`"${sha256.toString("hex")}"`);
     expect(header("Cache-Control")).to.match(/no-store/);
+  });
+
+  it("is downloaded without a warning of Node on standard error", async () => {
+    const warnings: string[] = [];
+    const warn = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", warn);
+    try {
+      const answered = await download(await reportOf([randomBytes(300_000)], { of: "logs", format: "csv" }));
+      await answered.arrayBuffer();
+      // Node emits a warning in the next turn of the event loop.
+      await setImmediate();
+      expect(warnings).to.deep.equal([]);
+    } finally {
+      process.off("warning", warn);
+    }
   });
 
   it("is lines of JSON where it was asked for as such, and may be empty", async () => {

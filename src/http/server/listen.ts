@@ -40,6 +40,12 @@ const usualGraceMs = 5000;
 /** Time for the answer to a broken request to reach its client. */
 const goodbyeMs = 500;
 
+/**
+ * How many may wait for the end of one response. An answer that is streamed has some ten, of which Node's `pipeline` adds
+ * most; with its usual limit Node calls that a leak, in a line on standard error.
+ */
+const mostListeners = 20;
+
 /** Listens on a host and port; port 0 takes a free one. Throws the error of the system where it cannot. */
 export async function listen(app: Koa, host: string, port: number, limits = usualLimits): Promise<Listening> {
   const { requestTimeout, ...others } = limits;
@@ -50,6 +56,7 @@ export async function listen(app: Koa, host: string, port: number, limits = usua
   const open = new Set<ServerResponse>();
   let isClosing = false;
   server.on("request", (request, response: ServerResponse) => {
+    response.setMaxListeners(mostListeners);
     const timer = setTimeout(() => {
       if (!request.complete) server.emit("clientError", new RequestTimeout(), request.socket);
     }, requestTimeout).unref();
