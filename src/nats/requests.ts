@@ -152,11 +152,12 @@ export function createRequests(
         along(() => ask(token, subject, data, headers));
       }),
     hurry: () => {
+      // Those that are held back were not sent to anyone.
+      if (timer === null || isHeld) return;
       const latest = performance.now() + hurriedMs;
       for (const request of open.values()) request.deadline = Math.min(request.deadline, latest);
-      if (timer === null) return;
       clearTimeout(timer);
-      timer = setTimeout(expire, hurriedMs);
+      expire();
     },
     hold: () => {
       flush();

@@ -86,9 +86,9 @@ export function watchLease(
           const now = performance.now();
           return { askedAt: now, decisions: await log.readDecisions(job) };
         });
-        const isTaken = decisions.some(
-          ({ sequence, event }) => sequence > leaseSequence && event.type === "JobStarted",
-        );
+        const since = decisions.filter(({ sequence }) => sequence > leaseSequence);
+        // Where none is there, what was read is not what ended the lease.
+        const isTaken = since.length === 0 || since.some(({ event }) => event.type === "JobStarted");
         if (isTaken || performance.now() - askedAt < answersHoldMs) return !isTaken;
       }
     },
