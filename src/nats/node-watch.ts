@@ -58,7 +58,7 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
   let workingSince = Number.POSITIVE_INFINITY;
 
   const others = (): readonly string[] => inOrder(serversOf(nats)).filter((address) => address !== nats.getServer());
-  /** Whichever says so first. */
+  /** The first of the others to show that it serves. */
   const findOther = (): Promise<string | null> =>
     Promise.any(others().map((address) => expectServing(setup, address))).catch(() => null);
   /**

@@ -188,6 +188,6 @@ export function createUnwritten(limit: number): Unwritten {
  */
 export async function giveBackClaims(lease: Lease, books: Bookkeeper, notSent: ReadonlySet<number>): Promise<boolean> {
   const isHeld = await lease.confirm();
-  if (isHeld || (notSent.size > 0 && (await lease.isTakenByNobody()))) await books.release([...notSent]);
+  if (isHeld || (notSent.size > 0 && (await lease.isFree()))) await books.release([...notSent]);
   return isHeld;
 }

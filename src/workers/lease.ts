@@ -13,8 +13,8 @@ export type Lease = {
   confirm(): Promise<boolean>;
   /** Asks the log, unless it asked a moment ago: a process that was stopped for a minute does not notice it. */
   confirmLately(): Promise<boolean>;
-  /** Whether nobody has taken the lease of the job since: it may be paused, cancelled, or open again. */
-  isTakenByNobody(): Promise<boolean>;
+  /** Whether no worker has taken a lease after this one was lost: the job may be paused, cancelled, or open again. */
+  isFree(): Promise<boolean>;
   /** Calls back once, when the lease turns out to be lost. */
   onLost(lost: () => void): void;
   end(): void;
@@ -43,13 +43,15 @@ export function watchLease(
   let { confirmedAt } = held;
   let doubtedAt = Number.NEGATIVE_INFINITY;
   let tellLost: () => void = () => {};
+  const askLog = <Answer>(ask: () => Promise<Answer>) =>
+    persistently(patience, async () => {
+      const askedAt = performance.now();
+      return { askedAt, answer: await ask() };
+    });
   const confirm = async (): Promise<boolean> => {
     // A slow answer describes the past: the process may have been stopped while it waited.
     while (isHeld) {
-      const { askedAt, last } = await persistently(patience, async () => {
-        const now = performance.now();
-        return { askedAt: now, last: await log.lastDecision(job) };
-      });
+      const { askedAt, answer: last } = await askLog(() => log.lastDecision(job));
       confirmedAt = Math.max(confirmedAt, askedAt);
       if (last !== leaseSequence && isHeld) {
         isHeld = false;
@@ -80,12 +82,9 @@ export function watchLease(
     isHeld: () => isHeld,
     confirm,
     confirmLately: async () => (isFresh() ? isHeld : await confirm()),
-    isTakenByNobody: async () => {
+    isFree: async () => {
       for (;;) {
-        const { askedAt, decisions } = await persistently(patience, async () => {
-          const now = performance.now();
-          return { askedAt: now, decisions: await log.readDecisions(job) };
-        });
+        const { askedAt, answer: decisions } = await askLog(() => log.readDecisions(job));
         const since = decisions.filter(({ sequence }) => sequence > leaseSequence);
         // Where none is there, what was read is not what ended the lease.
         const isTaken = since.length === 0 || since.some(({ event }) => event.type === "JobStarted");

@@ -11,12 +11,12 @@ const connectMs = 2000;
 
 describe("a client whose node does not answer", function () {
   this.timeout(20_000);
-  const begunAt = (): number => performance.now() - start;
+  const elapsedMs = (): number => performance.now() - start;
   let start: number;
   let watch: NodeWatch;
   let left: Promise<readonly [to: string, atMs: number]>;
 
-  /** The own node answers never, one is away, and the other one answers from this moment on. */
+  /** The client's own node never answers, one is away, and the other one serves from this moment on. */
   const begin = (othersServeFromMs: number): void => {
     start = performance.now();
     const connectionTo = (address: string) =>
@@ -35,7 +35,7 @@ describe("a client whose node does not answer", function () {
         isUp: () => true,
         inOrder: (addresses) => addresses,
         isWorking: async (nats) => {
-          if (nats.getServer() === other) return begunAt() >= othersServeFromMs;
+          if (nats.getServer() === other) return elapsedMs() >= othersServeFromMs;
           return await pause(answerMs, false, { ref: false });
         },
         visit: async (address) => {
@@ -43,7 +43,7 @@ describe("a client whose node does not answer", function () {
           await pause(connectMs, undefined, { ref: false });
           throw new Error("Nothing listens there.");
         },
-        leaveFor: (address) => resolve([address, begunAt()]),
+        leaveFor: (address) => resolve([address, elapsedMs()]),
         moveTo: async () => {},
         notice: () => {},
       });
