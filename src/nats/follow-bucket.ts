@@ -19,7 +19,11 @@ export type BucketToFollow = {
   readonly knownWithinMs: number;
 };
 
-/** An announcement can come before its entry is stored, in a cluster above all: the bucket is read once more after this. */
+/**
+ * An announcement can come before its entry is stored, in a cluster above all, and a reading can fail: after a change the
+ * bucket is looked at again, as often as this and this far apart.
+ */
+const looksAfterChange = 2;
 const againMs = 500;
 
 /**
@@ -38,7 +42,7 @@ export async function followBucket(
   let completeAt = Number.NEGATIVE_INFINITY;
   let isStopping = false;
   const inTimeMs = 0.4 * knownWithinMs;
-  let isAnnounced = false;
+  let looksLeft = 0;
   let signalChange: () => void = () => {};
 
   const refresh = async (): Promise<void> => {
@@ -54,8 +58,8 @@ export async function followBucket(
       const changed = new Promise<void>((resolve) => {
         signalChange = resolve;
       });
-      const timer = setTimeout(() => signalChange(), isAnnounced ? Math.min(againMs, inTimeMs) : inTimeMs);
-      isAnnounced = false;
+      const timer = setTimeout(() => signalChange(), looksLeft > 0 ? Math.min(againMs, inTimeMs) : inTimeMs);
+      looksLeft = Math.max(0, looksLeft - 1);
       await changed;
       clearTimeout(timer);
       if (!isStopping) await refresh().catch(report);
@@ -64,7 +68,7 @@ export async function followBucket(
 
   await refresh();
   const heard = (): void => {
-    isAnnounced = true;
+    looksLeft = looksAfterChange;
     signalChange();
   };
   const subscription = connection.nats.subscribe(subjectsOfBucket(name), { callback: heard });

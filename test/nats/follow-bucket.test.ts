@@ -44,7 +44,7 @@ describe("A bucket that is followed", () => {
     await eventually(() => expect(names).to.deep.equal(["one", "two"]), 5000);
   });
 
-  it("is read once more after a change, as its announcement may come before it is stored", async () => {
+  it("is read again after a change, as its announcement may come before it is stored", async () => {
     const failures: unknown[] = [];
     let reads = 0;
     const read = (entries: readonly { readonly name: string }[]): boolean => {
@@ -61,6 +61,20 @@ describe("A bucket that is followed", () => {
     await followed.refresh();
     await followed.refresh();
     expect(reads, "not all was read the third time").to.equal(4);
+  });
+
+  it("is read a third time where the second reading, half a second after the change, fails too", async () => {
+    let fullyStoredAt = 0;
+    const read = (entries: readonly { readonly name: string }[]): boolean => {
+      if (performance.now() < fullyStoredAt) throw new Error("not yet");
+      names = entries.map(({ name }) => name);
+      return true;
+    };
+    const asked = { bucket: "FOLLOWED", prefix: nats.prefix, knownWithinMs: longMs };
+    followed = await followBucket(opened.connection, asked, read, () => {});
+    fullyStoredAt = performance.now() + 700;
+    await bucket.put("one", "1");
+    await eventually(() => expect(names).to.deep.equal(["one"]), 5000);
   });
 
   it("is read again in time where no change was announced, as when it is made anew", async () => {
