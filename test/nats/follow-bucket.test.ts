@@ -27,13 +27,19 @@ describe("A bucket that is followed", () => {
     await opened.close();
     await nats.cleanUp();
   });
-  const follow = async (knownWithinMs: number): Promise<void> => {
-    const read = (entries: readonly { readonly name: string }[]): boolean => {
-      names = entries.map(({ name }) => name);
-      return true;
-    };
+  /** `read` is called before the names are known; it throws, or says whether all was read. */
+  const follow = async (
+    knownWithinMs: number,
+    read = (): boolean => true,
+    report = (failure: unknown): void => expect.fail(String(failure)),
+  ): Promise<void> => {
     const asked = { bucket: "FOLLOWED", prefix: nats.prefix, knownWithinMs };
-    followed = await followBucket(opened.connection, asked, read, (failure) => expect.fail(String(failure)));
+    const take = (entries: readonly { readonly name: string }[]): boolean => {
+      const isAll = read();
+      names = entries.map(({ name }) => name);
+      return isAll;
+    };
+    followed = await followBucket(opened.connection, asked, take, report);
   };
 
   it("is read whole at first, and at every change at once, however seldom it is asked for", async () => {
@@ -47,31 +53,27 @@ describe("A bucket that is followed", () => {
   it("is read again after a change, as its announcement may come before it is stored", async () => {
     const failures: unknown[] = [];
     let reads = 0;
-    const read = (entries: readonly { readonly name: string }[]): boolean => {
+    const read = (): boolean => {
       reads += 1;
       if (reads === 2) throw new Error("not yet");
-      names = entries.map(({ name }) => name);
       return reads !== 3;
     };
-    const asked = { bucket: "FOLLOWED", prefix: nats.prefix, knownWithinMs: longMs };
-    followed = await followBucket(opened.connection, asked, read, (failure) => failures.push(failure));
+    await follow(longMs, read, (failure) => failures.push(failure));
     await bucket.put("one", "1");
     await eventually(() => expect(names).to.deep.equal(["one"]), 5000);
     expect([reads, failures.length]).to.deep.equal([3, 1]);
-    await followed.refresh();
-    await followed.refresh();
+    await followed?.refresh();
+    await followed?.refresh();
     expect(reads, "not all was read the third time").to.equal(4);
   });
 
   it("is read a third time where the second reading, half a second after the change, fails too", async () => {
     let fullyStoredAt = 0;
-    const read = (entries: readonly { readonly name: string }[]): boolean => {
+    const read = (): boolean => {
       if (performance.now() < fullyStoredAt) throw new Error("not yet");
-      names = entries.map(({ name }) => name);
       return true;
     };
-    const asked = { bucket: "FOLLOWED", prefix: nats.prefix, knownWithinMs: longMs };
-    followed = await followBucket(opened.connection, asked, read, () => {});
+    await follow(longMs, read, () => {});
     fullyStoredAt = performance.now() + 700;
     await bucket.put("one", "1");
     await eventually(() => expect(names).to.deep.equal(["one"]), 5000);
