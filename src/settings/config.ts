@@ -54,7 +54,7 @@ function readAll(read: SettingReader) {
     feedbackAddresses: readFeedbackAddresses(read),
     bounces: readBounces(read),
     roles: readRoles(read),
-    workerConcurrency: read.whole("WORKER_CONCURRENCY", 5, 1, 1000),
+    workerConcurrency: read.whole("WORKER_CONCURRENCY", 20, 1, 1000),
     smtpMaxConnections: read.whole("SMTP_MAX_CONNECTIONS", 10, 1, 1000),
     emailBatchDelayMs: read.whole("EMAIL_BATCH_DELAY", 0, 0, 3_600_000),
     maxAttempts: read.whole("MAX_ATTEMPTS", 4, 1, 20),
