@@ -69,7 +69,7 @@ export function createJobWorker(
     queue,
     probe,
     (delivery, stopping, giveUp) => runTurn(delivery, { ...ofTurns, stopping, giveUp }),
-    { name, concurrency, firstDelayMs, mayTake, helper },
+    { name, concurrency, connections, firstDelayMs, mayTake, helper },
     report,
   );
   const gate = createGate?.({ busy: worker.busy, waiting: queue.waiting, lookForWork: worker.lookForWork }) ?? null;

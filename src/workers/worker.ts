@@ -5,13 +5,16 @@ import type { QueuedTurn } from "../turns/turns.ts";
 import type { TurnDelivery, WorkQueue } from "../turns/work-queue.ts";
 import type { Helper } from "./helper.ts";
 import type { LeaseProbe, WorkOfWorker } from "./lease.ts";
+import { placesOf, sumOf, turnsThatFit } from "./places.ts";
 import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
 
 export type WorkerSettings = {
   /** The name of this worker in the log; no other worker, of this process or another, has the same name. */
   readonly name: string;
-  /** The most turns at once. */
+  /** How many places there are for turns: see `placesOf`. */
   readonly concurrency: number;
+  /** How many recipients one job can have on their way at a time, at most. */
+  readonly connections: number;
   /** How many turns the worker may take now, or why none; others wait, as taking one up would only use up an attempt. */
   readonly mayTake: () => Promise<number | Hindrance>;
   /** A turn that broke off is handed out again after this, the first time; later repetitions wait longer. */
@@ -29,9 +32,9 @@ export type Worker = {
   stop(withinMs: number): Promise<void>;
   /** Looks for work at once: whatever held back the worker may be over. */
   lookForWork(): void;
-  /** Turns in progress. */
+  /** Places that turns in progress take. */
   busy(): number;
-  /** Turns at once, at most. */
+  /** How many places there are. */
   readonly slots: number;
   /** Jobs of other workers that it helps with. */
   helping(): number;
@@ -67,7 +70,7 @@ const delayAfter = (times: number, firstMs: number): number => Math.min(firstMs 
 const isSameTurn = (one: QueuedTurn, other: QueuedTurn): boolean =>
   one.run === other.run && one.attempt === other.attempt && one.opening === other.opening;
 
-/** Takes turns from the queue whenever it has free slots, and no more turns than slots. */
+/** Takes turns from the queue whenever a place is free. */
 export function createWorker(
   queue: WorkQueue,
   probe: LeaseProbe,
@@ -76,7 +79,7 @@ export function createWorker(
   report: ReportOfWorker,
 ): Worker {
   /** By job; a turn that is delivered again while it is in progress is kept alive through its newest delivery. */
-  const turns = new Map<string, { delivery: TurnDelivery; done: Promise<void> }>();
+  const turns = new Map<string, { delivery: TurnDelivery; readonly places: number; readonly done: Promise<void> }>();
   const stopping = new AbortController();
   const giveUp = new AbortController();
   // Every outcome that waits for the log while it is away listens to these signals: many listeners are no leak.
@@ -87,6 +90,9 @@ export function createWorker(
   let isWaiting = false;
   const standstill = watchStandstill(report.standsStill);
 
+  const inHand = (): readonly number[] => [...turns.values()].map(({ places }) => places);
+  const placesTaken = (): number => sumOf(inHand());
+  const isFull = (): boolean => placesTaken() >= settings.concurrency;
   const isHelping = (about: WorkOfWorker): boolean => settings.helper?.isHelping(about) ?? false;
   const isAt = (about: WorkOfWorker): boolean =>
     isHelping(about) || (about.help === undefined && turns.has(keyOf(about)));
@@ -117,7 +123,7 @@ export function createWorker(
         turns.delete(key);
         endWait();
       });
-    turns.set(key, { delivery, done });
+    turns.set(key, { delivery, places: placesOf(delivery.turn, settings.connections), done });
   };
 
   /** Settles the newest delivery of the turn, whichever delivery began it. */
@@ -139,7 +145,7 @@ export function createWorker(
         standstill.isHindered(may);
         return false;
       }
-      const limit = Math.min(settings.concurrency - turns.size, may);
+      const limit = Math.min(turnsThatFit(settings.concurrency, inHand()), may);
       const deliveries = limit > 0 ? await queue.take(limit, turns.size) : [];
       standstill.isFree();
       for (const delivery of deliveries) {
@@ -158,7 +164,7 @@ export function createWorker(
       const woken = new Promise<void>((resolve) => {
         endWait = resolve;
       });
-      if (turns.size < settings.concurrency && (await takeSome())) continue;
+      if (!isFull() && (await takeSome())) continue;
       const timer = setTimeout(() => endWait(), askEveryMs);
       isWaiting = true;
       await woken;
@@ -188,10 +194,10 @@ export function createWorker(
     },
     standstill: standstill.current,
     lookForWork: () => endWait(),
-    busy: () => turns.size,
+    busy: placesTaken,
     helping: () => settings.helper?.helping() ?? 0,
     holds: (job) => turns.has(keyOf(job)),
-    hasRoom: () => isWaiting && turns.size < settings.concurrency,
+    hasRoom: () => isWaiting && !isFull(),
     slots: settings.concurrency,
   };
 }

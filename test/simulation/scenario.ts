@@ -180,7 +180,7 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   orders,
   workers: fc.integer({ min: 1, max: 4 }),
   schedulers: fc.integer({ min: 1, max: 2 }),
-  concurrency: fc.integer({ min: 1, max: 2 }),
+  concurrency: fc.constantFrom(1, 5),
   connections: fc.integer({ min: 1, max: 4 }),
   batchDelayMs: fc.constantFrom(0, 0, 0, 200),
   restarts: moments(2),

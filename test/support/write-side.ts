@@ -129,7 +129,7 @@ export async function startWriteSide(): Promise<WriteSide> {
       work,
       {
         name: `worker-${workers}`,
-        concurrency: 5,
+        concurrency: 20,
         retrySchedule: { baseDelayMs: 60_000, factor: 2, jitter: 0, delaysMs: null },
         ...config,
       },
