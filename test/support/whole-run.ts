@@ -71,12 +71,14 @@ export async function mochaGlobalTeardown(): Promise<void> {
 }
 
 let begunAt = 0;
+let cpuAtBegin = process.cpuUsage();
 let openAtBegin = 0;
 
 /** Around all tests of a file, in the process that runs it. */
 export const mochaHooks = {
   beforeAll: (): void => {
     begunAt = performance.now();
+    cpuAtBegin = process.cpuUsage();
     openAtBegin = openResources().length;
   },
   async afterAll(this: Mocha.Context): Promise<void> {
@@ -84,7 +86,9 @@ export const mochaHooks = {
     const file = this.test?.parent?.suites[0]?.file;
     if (folder === undefined || file === undefined) return;
     const ms = Math.round(performance.now() - begunAt);
-    appendFileSync(timesFileIn(folder), `${JSON.stringify({ file: relative(process.cwd(), file), ms })}\n`);
+    const { user, system } = process.cpuUsage(cpuAtBegin);
+    const times: TimesOfFile = { file: relative(process.cwd(), file), ms, cpuMs: Math.round((user + system) / 1000) };
+    appendFileSync(timesFileIn(folder), `${JSON.stringify(times)}\n`);
     await eventually(() => leavesNothingOpen(file), 10_000);
   },
 };
@@ -105,10 +109,17 @@ const timesFileIn = (folder: string): string => `${folder}/times.ndjson`;
 
 const slowestFiles = 20;
 
+/** How long the tests of a file took, and the CPU of the process that ran them, without the servers and processes they start. */
+type TimesOfFile = { readonly file: string; readonly ms: number; readonly cpuMs: number };
+
 async function printSlowestFiles(timesFile: string): Promise<void> {
   const lines = (await readFile(timesFile, "utf8").catch(() => "")).split("\n").filter(Boolean);
-  const times = lines.map((line) => JSON.parse(line) as { readonly file: string; readonly ms: number });
+  const times = lines.map((line) => JSON.parse(line) as TimesOfFile);
   const slowest = times.sort((one, other) => other.ms - one.ms).slice(0, slowestFiles);
-  const rows = slowest.map(({ file, ms }) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
-  process.stdout.write(`The slowest of ${times.length} test files:\n${rows.join("\n")}\n`);
+  const toSeconds = (ms: number): string => (ms / 1000).toFixed(1).padStart(6);
+  const rows = slowest.map(({ file, ms, cpuMs }) => `  ${toSeconds(ms)} s, CPU ${toSeconds(cpuMs)} s  ${file}`);
+  const cpuMs = times.reduce((sum, one) => sum + one.cpuMs, 0);
+  process.stdout.write(
+    `The slowest of ${times.length} test files (CPU of all: ${toSeconds(cpuMs)} s):\n${rows.join("\n")}\n`,
+  );
 }
