@@ -71,29 +71,27 @@ async function ownStart({ log, job, from }: Taker, { worker, at }: StartJob) {
 }
 
 /**
- * Whether the last workers that the attempt was taken over from, as many as may be, got further: they recorded outcomes,
- * and no recipient has been on its way since before them. So none is mailed more than once for each of them and once
- * before, however often the job is taken over.
+ * Whether the last workers that the attempt was taken over from, as many as may be, got further: they recorded outcomes, and
+ * each recipient on its way was claimed no more often than that. A worker that was frozen may have claimed it once more
+ * under an older lease. So none is mailed more often than the attempt may be begun, however often the job is taken over.
  */
 export function haveProgressed(
   decisions: readonly StoredEvent<JobEvent>[],
   recipients: readonly StoredEvent<RecipientEvent>[],
 ): boolean {
   const since = decisions.filter(({ event }) => event.type === "JobStarted").at(-mostTakeovers)?.sequence ?? 0;
-  /** Of each recipient without an outcome, the sequence of its first claim. */
-  const onTheirWay = new Map<number, number>();
+  /** How often each recipient without an outcome was claimed. */
+  const claims = new Map<number, number>();
   let lastOutcome = 0;
   for (const { event, sequence } of recipients) {
     if (event.type === "RecipientsClaimed") {
-      for (const recipient of event.data.recipients) {
-        if (!onTheirWay.has(recipient)) onTheirWay.set(recipient, sequence);
-      }
+      for (const recipient of event.data.recipients) claims.set(recipient, (claims.get(recipient) ?? 0) + 1);
     } else if (event.type === "RecipientsReleased") {
-      for (const recipient of event.data.recipients) onTheirWay.delete(recipient);
+      for (const recipient of event.data.recipients) claims.delete(recipient);
     } else {
-      onTheirWay.delete(event.data.recipient);
+      claims.delete(event.data.recipient);
       lastOutcome = sequence;
     }
   }
-  return lastOutcome > since && [...onTheirWay.values()].every((claimed) => claimed >= since);
+  return lastOutcome > since && [...claims.values()].every((times) => times <= mostTakeovers);
 }

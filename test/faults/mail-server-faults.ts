@@ -2,6 +2,12 @@ import { everybody } from "../support/scripted-smtp.ts";
 import { costsNothing, type Fault, lasting, unwrittenOfBothWorkers, workers } from "./fault.ts";
 import { usualMsPerMail } from "./stage.ts";
 
+/**
+ * A receiver that has asked for patience gets more mails bit by bit. After its first mails
+ * its usual pace is hardly known: then what has come to wait meanwhile takes some 90 s.
+ */
+const untilFreeMs = 180_000;
+
 /** A mail server that is there and behaves badly. */
 export const mailServerFaults: readonly Fault[] = [
   {
@@ -35,6 +41,7 @@ export const mailServerFaults: readonly Fault[] = [
   },
   {
     name: "mail server defers every recipient, 5 s",
+    endWithinMs: untilFreeMs,
     strike: async ({ mailServer }) => {
       mailServer.answerRecipient(everybody, { code: 451, text: "4.7.1 try again later" });
       await lasting(5000);
@@ -44,6 +51,7 @@ export const mailServerFaults: readonly Fault[] = [
   },
   {
     name: "mail server defers after the dot, 5 s",
+    endWithinMs: untilFreeMs,
     strike: async ({ mailServer }) => {
       mailServer.answerMessage(everybody, { code: 452, text: "4.3.1 out of storage" });
       await lasting(5000);
