@@ -14,7 +14,10 @@ export function problemOfRefusal(refusal: Refusal): Problem {
     case "validation-failed":
       return problemOfFaults(refusal.faults);
     case "too-many-recipients":
-      return toProblem(refusal.code, `There are ${refusal.count} recipients; expected at most ${maxRecipients}.`);
+      return toProblem(
+        refusal.code,
+        `There are ${refusal.count} recipients; expected at most ${maxRecipients} in one job. A mailing takes more: POST /api/mailings.`,
+      );
     case "content-too-large": {
       const what = refusal.of === "content" ? "The content takes" : "The attachments take";
       const together = refusal.of === "content" ? "" : " together";

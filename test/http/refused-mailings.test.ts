@@ -309,7 +309,7 @@ describe("A mailing that breaks a rule", () => {
     const { status, body } = await post({ recipients: Array(1001).fill("ada@example.com") });
     expect(status).to.equal(413);
     expect(body).to.include({ code: "too-many-recipients" });
-    expect(body.detail).to.match(/1001 recipients; expected at most 1000/);
+    expect(body.detail).to.match(/1001 recipients; expected at most 1000 in one job\. .*POST \/api\/mailings/);
   });
 
   it("is too large when its content does not fit into a message of the log", async () => {
