@@ -87,9 +87,9 @@ describe("What operators see of the system", () => {
     const alone = await eventually(async () => {
       const { workers } = await read();
       expect(workers.map(({ name: _, ...state }) => state)).to.have.deep.members([
-        { type: "email.send", busy: 0, slots: 5, helping: 0, breaker: "closed" },
+        { type: "email.send", busy: 0, slots: 20, helping: 0, breaker: "closed" },
         { type: "report.export", busy: 0, slots: 2, helping: 0, breaker: null },
-        { type: "webhook.deliver", busy: 0, slots: 5, helping: 0, breaker: null },
+        { type: "webhook.deliver", busy: 0, slots: 20, helping: 0, breaker: null },
       ]);
       return workers;
     });
