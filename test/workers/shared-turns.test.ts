@@ -7,6 +7,7 @@ import { justWork } from "../support/just-work.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const type = "email.send";
+const most = 5;
 
 describe("Jobs that take their time, and workers that are idle", () => {
   let writeSide: WriteSide;
@@ -24,7 +25,7 @@ describe("Jobs that take their time, and workers that are idle", () => {
     await writeSide.cleanUp();
   });
 
-  /** Each takes up to five, and keeps them until they are released. */
+  /** Each takes up to `most`, and keeps them until they are released. */
   const startWorkers = async (count: number): Promise<void> => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -34,7 +35,8 @@ describe("Jobs that take their time, and workers that are idle", () => {
       await released;
       return { kind: "interrupted" };
     };
-    for (let started = 0; started < count; started += 1) writeSide.startWork(justWork(type, work));
+    for (let started = 0; started < count; started += 1)
+      writeSide.startWork(justWork(type, work), { concurrency: most });
     await eventually(async () => expect(await countWaiting()).to.equal(count));
   };
   /** How many workers wait for a turn of each lane: one that still asks at a lower lane hands back what it is given. */
@@ -69,12 +71,12 @@ describe("Jobs that take their time, and workers that are idle", () => {
     await createJobs(9);
     const counts = await takenOnce(9);
     expect(counts, `${counts}`).to.have.lengthOf(4);
-    expect(Math.max(...counts), `${counts}`).to.be.at.most(5);
+    expect(Math.max(...counts), `${counts}`).to.be.at.most(most);
   });
 
   it("are all taken by one worker, as long as it has room", async () => {
     await startWorkers(1);
     await createJobs(7);
-    expect(await takenOnce(5)).to.deep.equal([5]);
+    expect(await takenOnce(most)).to.deep.equal([most]);
   });
 });
