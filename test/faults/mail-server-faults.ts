@@ -3,8 +3,8 @@ import { costsNothing, type Fault, lasting, unwrittenOfBothWorkers, workers } fr
 import { usualMsPerMail } from "./stage.ts";
 
 /**
- * A receiver that has asked for patience gets more mails bit by bit. After its first mails
- * its usual pace is hardly known: then what has come to wait meanwhile takes some 90 s.
+ * A receiver that has asked for patience gets more mails bit by bit: what has come to wait meanwhile was mailed after 100 to
+ * 145 s, and once not within this time.
  */
 const untilFreeMs = 180_000;
 
