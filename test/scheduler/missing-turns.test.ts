@@ -4,6 +4,7 @@ import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { waitingProjector } from "../../projections/waiting/projector.ts";
 import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
 import { handleCommand } from "../../src/commands/handle-command.ts";
+import { noCounts } from "../../src/domain/mailing/counts.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
 import { createMissingTurns } from "../../src/scheduler/missing-turns.ts";
@@ -15,7 +16,6 @@ import { justWork } from "../support/just-work.ts";
 import { openReadSide, type ReadSide } from "../support/read-side.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
-const noCounts = { total: 0, sent: 0, failed: 0, pending: 0, deferred: 0, unknown: 0, suppressed: 0 };
 const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 

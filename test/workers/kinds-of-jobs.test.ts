@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { expect } from "chai";
+import { noCounts } from "../../src/domain/mailing/counts.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { TurnDelivery } from "../../src/turns/work-queue.ts";
 import { createUnwritten } from "../../src/workers/bookkeeper.ts";
@@ -7,11 +7,9 @@ import type { JobWork } from "../../src/workers/job-work.ts";
 import { runTurn } from "../../src/workers/run-turn.ts";
 import { eventually } from "../support/eventually.ts";
 import { queuedTurn } from "../support/examples.ts";
-import { justWork } from "../support/just-work.ts";
+import { justWork, workUntil } from "../support/just-work.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
-
-const noCounts = { total: 0, sent: 0, failed: 0, pending: 0, deferred: 0, unknown: 0, suppressed: 0 };
 
 /** Does nothing, and that at once. */
 const doing = (type: string, done: JobRef[]): JobWork =>
@@ -101,15 +99,7 @@ describe("jobs of several kinds", () => {
     for (const mailing of mailings) expect((await writeSide.readView(mailing)).status).to.equal("queued");
 
     const until = new AbortController();
-    writeSide.startWork(
-      justWork("coffee.make", async ({ job }, _lease, _books, stopping) => {
-        endless.push(job);
-        const over = AbortSignal.any([stopping, until.signal]);
-        if (!over.aborted) await once(over, "abort");
-        return { kind: "completed", counts: noCounts };
-      }),
-      { concurrency: 1 },
-    );
+    writeSide.startWork(workUntil("coffee.make", until.signal, endless), { concurrency: 1 });
     const coffee = [await createJob("coffee.make"), await createJob("coffee.make")];
     // Which of two jobs that are created at nearly the same moment comes first, nobody promises.
     await eventually(async () => expect(endless).to.have.lengthOf(1));

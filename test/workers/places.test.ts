@@ -1,11 +1,9 @@
-import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
-import { justWork } from "../support/just-work.ts";
+import { workUntil } from "../support/just-work.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
-
-const noCounts = { total: 0, sent: 0, failed: 0, pending: 0, deferred: 0, unknown: 0, suppressed: 0 };
 
 /** Longer than a worker takes to look for work once more. */
 const nothingMoreMs = 1500;
@@ -26,16 +24,7 @@ describe("a worker with 20 places", () => {
     await writeSide.cleanUp();
   });
 
-  const startWorker = () =>
-    writeSide.startWork({
-      ...justWork("tea.make", async ({ job }, _lease, _books, stopping) => {
-        begun.push(job);
-        const over = AbortSignal.any([stopping, until.signal]);
-        if (!over.aborted) await once(over, "abort");
-        return { kind: "completed", counts: noCounts };
-      }),
-      connections: 4,
-    });
+  const startWorker = () => writeSide.startWork({ ...workUntil("tea.make", until.signal, begun), connections: 4 });
   const create = (jobs: number, recipients: number): Promise<JobRef[]> =>
     Promise.all(
       Array.from({ length: jobs }, () =>
@@ -47,7 +36,7 @@ describe("a worker with 20 places", () => {
     );
   const beginsExactly = async (count: number): Promise<void> => {
     await eventually(() => expect(begun).to.have.lengthOf(count));
-    await new Promise((resolve) => setTimeout(resolve, nothingMoreMs));
+    await pause(nothingMoreMs);
     expect(begun).to.have.lengthOf(count);
   };
 
