@@ -2,11 +2,8 @@ import { everybody } from "../support/scripted-smtp.ts";
 import { costsNothing, type Fault, lasting, unwrittenOfBothWorkers, workers } from "./fault.ts";
 import { usualMsPerMail } from "./stage.ts";
 
-/**
- * A receiver that has asked for patience gets more mails bit by bit: what has come to wait meanwhile was mailed after 100 to
- * 145 s, and once not within this time.
- */
-const untilFreeMs = 180_000;
+/** A receiver that has asked for patience gets more mails bit by bit: what has come to wait was mailed after 46 to 90 s. */
+const untilFreeMs = 120_000;
 
 /** A mail server that is there and behaves badly. */
 export const mailServerFaults: readonly Fault[] = [

@@ -10,7 +10,7 @@ export type Throttle = {
   /** How many mails may be on their way at a time. */
   readonly window: number;
   readonly perSecond: number;
-  /** The pace at which the receiver refused last. Growth is a part of it. */
+  /** The pace at which the receiver last began to refuse: one that takes nothing says no more of it. Growth is a part of it. */
   readonly refusedPace: number;
   /** The pace at which the receiver is free again. */
   readonly freePace: number;
@@ -123,7 +123,7 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
     ...last,
     window: half(before.window, 1),
     perSecond: half(before.perSecond, leastPace),
-    refusedPace: before.perSecond,
+    refusedPace: rounds > 1 ? before.refusedPace : before.perSecond,
     rounds,
     slowedAt: at,
     grownAt: at,
@@ -131,17 +131,21 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
   };
 }
 
-function grownBy(before: Throttle, { at }: Heard, { connections }: Unthrottled, { growthMs }: ThrottleRules): Throttle {
+function grownBy(before: Throttle, { at }: Heard, { connections }: Unthrottled, rules: ThrottleRules): Throttle {
   const forMs = Math.min(Math.max(0, at - before.grownAt), longestGrowthMs);
   return {
     ...before,
     window: Math.min(connections, before.window + forMs / 1000),
-    perSecond: Math.min(before.freePace, before.perSecond + (before.refusedPace * forMs) / growthMs),
+    perSecond: paceAfter(before, forMs, rules),
     rounds: 0,
     grownAt: Math.max(at, before.grownAt),
     pausedUntil: 0,
   };
 }
+
+/** The pace once the receiver has taken mails for so long. */
+export const paceAfter = ({ perSecond, refusedPace, freePace }: Throttle, forMs: number, { growthMs }: ThrottleRules) =>
+  Math.min(freePace, perSecond + (refusedPace * forMs) / growthMs);
 
 const half = (value: number, least: number): number => Math.max(least, value / 2);
 

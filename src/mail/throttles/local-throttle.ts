@@ -1,6 +1,7 @@
 import {
   adapt,
   type Heard,
+  paceAfter,
   type Throttle,
   type ThrottleRules,
   type Unthrottled,
@@ -43,7 +44,7 @@ export const localThrottle = (throttle: Throttle, at: number): LocalThrottle => 
   isUnstored: true,
 });
 
-export const gapMs = ({ throttle }: LocalThrottle, workers: number): number => (1000 * workers) / throttle.perSecond;
+const gapMs = ({ throttle }: LocalThrottle, workers: number): number => (1000 * workers) / throttle.perSecond;
 
 /** The milliseconds until the next mail may be sent: 0 for now. Each worker has at least one slot of the window. */
 export function roomIn(local: LocalThrottle, at: number, workers: number, { longestPauseMs }: ThrottleRules): number {
@@ -58,6 +59,24 @@ export function roomIn(local: LocalThrottle, at: number, workers: number, { long
 export function takeRoom(local: LocalThrottle, at: number, workers: number): void {
   local.nextAt = Math.max(local.nextAt, at - burstMs) + gapMs(local, workers);
   local.inFlight += 1;
+}
+
+const longestReturnMs = 900_000;
+/** A caller books room for what it will send when it comes back, not for all that waits: it then comes back once more. */
+const longestBookingMs = 10_000;
+
+/**
+ * Books room for so many mails after those that were booked before; returns the milliseconds until then. The pace is
+ * expected to have grown by then, up to the one that was refused: callers would otherwise still wait when the receiver
+ * has long been free.
+ */
+export function book(local: LocalThrottle, mails: number, at: number, workers: number, rules: ThrottleRules): number {
+  const roomAt = at + roomIn(local, at, workers, rules);
+  const from = Math.max(roomAt, local.bookedUntil);
+  const pace = Math.min(local.throttle.refusedPace, paceAfter(local.throttle, from - roomAt, rules));
+  const bookedMs = (1000 * workers * mails) / pace;
+  local.bookedUntil = Math.min(at + longestReturnMs, from + Math.min(longestBookingMs, bookedMs));
+  return Math.min(longestReturnMs, from - at);
 }
 
 /**

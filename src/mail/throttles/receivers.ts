@@ -4,7 +4,7 @@ import { isOlder, merge } from "../../domain/throttles/merge.ts";
 import { adapt, isOver, type Throttle, type ThrottleRules, usualRules } from "../../domain/throttles/throttle.ts";
 import {
   addAnswer,
-  gapMs,
+  book,
   isToBeStored,
   type LocalThrottle,
   localThrottle,
@@ -85,10 +85,6 @@ export function createReceiversOfRoutes(create: (route: string) => SharedReceive
   };
 }
 
-const longestReturnMs = 900_000;
-/** A caller books room for what it will send when it comes back, not for all that waits: it then comes back once more. */
-const longestBookingMs = 10_000;
-
 export function createReceivers(settings: ReceiversSettings): SharedReceivers {
   const { connections, most, rules = usualRules, now = Date.now } = settings;
   const throttled = new Map<string, LocalThrottle>();
@@ -168,14 +164,7 @@ export function createReceivers(settings: ReceiversSettings): SharedReceivers {
     },
     returnInMs: (receiver, mails) => {
       const local = find(receiver);
-      if (local === undefined) return 0;
-      const at = now();
-      const from = Math.max(at + roomIn(local, at, workers(), rules), local.bookedUntil);
-      local.bookedUntil = Math.min(
-        at + longestReturnMs,
-        from + Math.min(longestBookingMs, mails * gapMs(local, workers())),
-      );
-      return Math.min(longestReturnMs, from - at);
+      return local === undefined ? 0 : book(local, mails, now(), workers(), rules);
     },
     heard: (receiver, outcome) => {
       if (outcome.kind === "sent" || outcome.kind === "failed") answered(receiver, null);

@@ -75,6 +75,14 @@ describe("a receiver that asks for patience", () => {
     expect(throttle).to.equal(null);
   });
 
+  it("that took nothing for a while grows as fast as one that refused once: its pace was not the reason", () => {
+    const shut = [0, 2, 6, 14].map((second) => refusing(start + second * 1000));
+    const before = slowed(...shut);
+    const after = slowed(...shut, taking(start + 15_000));
+    expect(before.perSecond).to.equal(free.perSecond / 16);
+    expect(after.perSecond - before.perSecond).to.be.closeTo((free.perSecond * 1000) / usualRules.growthMs, 1e-9);
+  });
+
   it("is free once it has refused nothing for long, even without a mail", () => {
     expect(adapt(slowed(refusing(start)), taking(start + usualRules.calmMs), free)).to.equal(null);
   });
