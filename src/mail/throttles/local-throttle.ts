@@ -73,8 +73,9 @@ const longestBookingMs = 10_000;
 export function book(local: LocalThrottle, mails: number, at: number, workers: number, rules: ThrottleRules): number {
   const roomAt = at + roomIn(local, at, workers, rules);
   const from = Math.max(roomAt, local.bookedUntil);
-  const pace = Math.min(local.throttle.refusedPace, paceAfter(local.throttle, from - roomAt, rules));
-  const bookedMs = (1000 * workers * mails) / pace;
+  const { perSecond, refusedPace } = local.throttle;
+  const grown = Math.min(refusedPace, paceAfter(local.throttle, from - roomAt, rules));
+  const bookedMs = (1000 * workers * mails) / Math.max(perSecond, grown);
   local.bookedUntil = Math.min(at + longestReturnMs, from + Math.min(longestBookingMs, bookedMs));
   return Math.min(longestReturnMs, from - at);
 }
