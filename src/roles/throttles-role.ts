@@ -9,7 +9,7 @@ import { recordThrottles } from "../mail/throttles/record-throttles.ts";
 import { shareThrottles } from "../mail/throttles/share-throttles.ts";
 import { countLiveWorkers } from "../workers/live-workers.ts";
 import type { Membership } from "../workers/membership.ts";
-import { placesOfLarge } from "../workers/places.ts";
+import { slotsOfLarge } from "../workers/slots.ts";
 import type { Parts } from "./parts.ts";
 
 const countEveryMs = 5000;
@@ -46,7 +46,7 @@ export function startThrottling(parts: Parts, routing: MailRouting, membership: 
     await sharing.stop();
     await live.stop();
   });
-  // They leave half of the places to others.
-  const stays = Math.floor(config.workerConcurrency / placesOfLarge / 2);
+  // They leave half of the slots to others.
+  const stays = Math.floor(config.workerConcurrency / slotsOfLarge / 2);
   return { of: routes.of, isFree: () => routes.size() === 0, providers: providersOf(config.mailProviders), stays };
 }

@@ -66,7 +66,7 @@ export type JobWork = {
   readonly type: JobType;
   /** Reads what an attempt needs. An exception breaks the turn off, and costs the job no takeover. */
   readonly prepare: (job: JobRef, settings: JobSettings) => Promise<PreparedWork | typeof notNow>;
-  /** How many places a worker has, where the setting for all kinds does not apply: see `placesOf`. */
+  /** How many slots a worker has, where the setting for all kinds does not apply: see `slotsOf`. */
   readonly concurrency?: number;
   /** How many recipients all turns of one process serve at a time, where that is limited. */
   readonly connections?: number;

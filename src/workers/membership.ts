@@ -7,10 +7,10 @@ export type WorkerState = {
   /** The worker's name in events. */
   readonly name: string;
   readonly type: JobType;
-  /** Places that jobs in progress take, and how many there are: a large job takes several. */
+  /** Slots that jobs in progress take, and how many there are: a large job takes several. */
   readonly busy: number;
   readonly slots: number;
-  /** Jobs of other workers that it helps with; they take no place. */
+  /** Jobs of other workers that it helps with; they take no slot. */
   readonly helping: number;
   /** The breaker for the server that all its turns need; null where there is none. */
   readonly breaker: BreakerState | null;

@@ -5,13 +5,13 @@ import type { QueuedTurn } from "../turns/turns.ts";
 import type { TurnDelivery, WorkQueue } from "../turns/work-queue.ts";
 import type { Helper } from "./helper.ts";
 import type { LeaseProbe, WorkOfWorker } from "./lease.ts";
-import { placesOf, sumOf, turnsThatFit } from "./places.ts";
+import { slotsOf, sumOf, turnsThatFit } from "./slots.ts";
 import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
 
 export type WorkerSettings = {
   /** The name of this worker in the log; no other worker, of this process or another, has the same name. */
   readonly name: string;
-  /** How many places there are for turns: see `placesOf`. */
+  /** How many slots there are for turns: see `slotsOf`. */
   readonly concurrency: number;
   /** How many recipients one job can have on their way at a time, at most. */
   readonly connections: number;
@@ -32,9 +32,9 @@ export type Worker = {
   stop(withinMs: number): Promise<void>;
   /** Looks for work at once: whatever held back the worker may be over. */
   lookForWork(): void;
-  /** Places that turns in progress take. */
+  /** Slots that turns in progress take. */
   busy(): number;
-  /** How many places there are. */
+  /** How many slots there are. */
   readonly slots: number;
   /** Jobs of other workers that it helps with. */
   helping(): number;
@@ -70,7 +70,7 @@ const delayAfter = (times: number, firstMs: number): number => Math.min(firstMs 
 const isSameTurn = (one: QueuedTurn, other: QueuedTurn): boolean =>
   one.run === other.run && one.attempt === other.attempt && one.opening === other.opening;
 
-/** Takes turns from the queue whenever a place is free. */
+/** Takes turns from the queue whenever a slot is free. */
 export function createWorker(
   queue: WorkQueue,
   probe: LeaseProbe,
@@ -79,7 +79,7 @@ export function createWorker(
   report: ReportOfWorker,
 ): Worker {
   /** By job; a turn that is delivered again while it is in progress is kept alive through its newest delivery. */
-  const turns = new Map<string, { delivery: TurnDelivery; readonly places: number; readonly done: Promise<void> }>();
+  const turns = new Map<string, { delivery: TurnDelivery; readonly slots: number; readonly done: Promise<void> }>();
   const stopping = new AbortController();
   const giveUp = new AbortController();
   // Every outcome that waits for the log while it is away listens to these signals: many listeners are no leak.
@@ -90,7 +90,7 @@ export function createWorker(
   let isWaiting = false;
   const standstill = watchStandstill(report.standsStill);
 
-  const inHand = (): readonly number[] => [...turns.values()].map(({ places }) => places);
+  const inHand = (): readonly number[] => [...turns.values()].map(({ slots }) => slots);
   const placesTaken = (): number => sumOf(inHand());
   const isFull = (): boolean => placesTaken() >= settings.concurrency;
   const isHelping = (about: WorkOfWorker): boolean => settings.helper?.isHelping(about) ?? false;
@@ -123,7 +123,7 @@ export function createWorker(
         turns.delete(key);
         endWait();
       });
-    turns.set(key, { delivery, places: placesOf(delivery.turn, settings.connections), done });
+    turns.set(key, { delivery, slots: slotsOf(delivery.turn, settings.connections), done });
   };
 
   /** Settles the newest delivery of the turn, whichever delivery began it. */

@@ -47,7 +47,7 @@ export function Servers() {
       <Section name="Workers">
         <Rows
           caption="Live workers"
-          head={["Worker", "Kind", "Places taken", "Places", "Helps with", "Breaker"]}
+          head={["Worker", "Kind", "Slots taken", "Slots", "Helps with", "Breaker"]}
           rows={value.workers.map(({ name, type, busy, slots, helping, breaker }) => [
             name,
             type,

@@ -8,7 +8,7 @@ import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 /** Longer than a worker takes to look for work once more. */
 const nothingMoreMs = 1500;
 
-describe("a worker with 20 places", () => {
+describe("a worker with 20 slots", () => {
   let writeSide: WriteSide;
   let until: AbortController;
   const begun: JobRef[] = [];
@@ -58,7 +58,7 @@ describe("a worker with 20 places", () => {
     await eventually(() => expect(begun).to.have.lengthOf(8));
   });
 
-  it("does small ones beside large ones, as long as a place is free", async () => {
+  it("does small ones beside large ones, as long as a slot is free", async () => {
     await create(3, 1000);
     const worker = startWorker();
     await eventually(() => expect(begun).to.have.lengthOf(3));
