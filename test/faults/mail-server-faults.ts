@@ -2,7 +2,7 @@ import { everybody } from "../support/scripted-smtp.ts";
 import { costsNothing, type Fault, lasting, unwrittenOfBothWorkers, workers } from "./fault.ts";
 import { usualMsPerMail } from "./stage.ts";
 
-/** A receiver that has asked for patience gets more mails bit by bit: what has come to wait was mailed after 46 to 90 s. */
+/** A receiver that has asked for patience gets more mails bit by bit: what has come to wait was mailed after 32 to 51 s. */
 const untilFreeMs = 120_000;
 
 /** A mail server that is there and behaves badly. */

@@ -10,7 +10,10 @@ export type Throttle = {
   /** How many mails may be on their way at a time. */
   readonly window: number;
   readonly perSecond: number;
-  /** The pace at which the receiver last began to refuse: one that takes nothing says no more of it. Growth is a part of it. */
+  /**
+   * The pace at which the receiver last began to refuse; growth is a part of it. One that takes nothing says no more of its
+   * pace, and one that refuses again before it is back at that pace says little: then it is halved.
+   */
   readonly refusedPace: number;
   /** The pace at which the receiver is free again. */
   readonly freePace: number;
@@ -123,7 +126,7 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
     ...last,
     window: half(before.window, 1),
     perSecond: half(before.perSecond, leastPace),
-    refusedPace: rounds > 1 ? before.refusedPace : before.perSecond,
+    refusedPace: rounds > 1 ? before.refusedPace : Math.max(before.perSecond, before.refusedPace / 2),
     rounds,
     slowedAt: at,
     grownAt: at,

@@ -67,14 +67,14 @@ const longestBookingMs = 10_000;
 
 /**
  * Books room for so many mails after those that were booked before; returns the milliseconds until then. The pace is
- * expected to have grown by then, up to the one that was refused: callers would otherwise still wait when the receiver
- * has long been free.
+ * expected to have grown by then, up to twice the one that was refused: a caller that comes too early books again, and
+ * one that comes too late waits while the receiver has long been free.
  */
 export function book(local: LocalThrottle, mails: number, at: number, workers: number, rules: ThrottleRules): number {
   const roomAt = at + roomIn(local, at, workers, rules);
   const from = Math.max(roomAt, local.bookedUntil);
   const { perSecond, refusedPace } = local.throttle;
-  const grown = Math.min(refusedPace, paceAfter(local.throttle, from - roomAt, rules));
+  const grown = Math.min(2 * refusedPace, paceAfter(local.throttle, from - roomAt, rules));
   const bookedMs = (1000 * workers * mails) / Math.max(perSecond, grown);
   local.bookedUntil = Math.min(at + longestReturnMs, from + Math.min(longestBookingMs, bookedMs));
   return Math.min(longestReturnMs, from - at);

@@ -100,7 +100,7 @@ describe("the receivers of a worker", () => {
     const receivers = create();
     refuse(receivers, "slow.example");
     const times = [1, 2, 3, 4].map(() => receivers.returnInMs("slow.example", 100));
-    // 10 a second now, 16.7 after ten seconds, and no more than the 20 that were refused.
+    // 10 a second now, 16.7 after ten seconds, and no more than the 20 at which it is free.
     expect(times.map(Math.round)).to.deep.equal([0, 10_000, 16_000, 21_000]);
   });
 
