@@ -212,16 +212,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
 }
 
 /** What is decided about the parts, too. */
-type Decision =
-  | "MailingStarted"
-  | "MailingUndone"
-  | "MailingReleased"
-  | "MailingRetried"
-  | "MailingPaused"
-  | "MailingResumed"
-  | "MailingCancelled";
-
-const decisions: ReadonlySet<MailingEvent["type"]> = new Set<Decision>([
+const decisions = [
   "MailingStarted",
   "MailingUndone",
   "MailingReleased",
@@ -229,10 +220,12 @@ const decisions: ReadonlySet<MailingEvent["type"]> = new Set<Decision>([
   "MailingPaused",
   "MailingResumed",
   "MailingCancelled",
-]);
+] as const satisfies readonly MailingEvent["type"][];
+
+type Decision = (typeof decisions)[number];
 
 const concernsParts = (event: MailingEvent): event is Extract<MailingEvent, { type: Decision }> =>
-  decisions.has(event.type);
+  (decisions as readonly MailingEvent["type"][]).includes(event.type);
 
 const takingUp: Cause = { actor: "scheduler", correlationId: null, causationId: null, traceparent: null };
 
