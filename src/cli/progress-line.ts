@@ -50,6 +50,8 @@ function toBar(done: number, total: number): string {
 
 export const toNumber = (value: number): string => value.toLocaleString("en");
 
+export const counted = (count: number, what: string): string => `${toNumber(count)} ${what}${count === 1 ? "" : "s"}`;
+
 export function toDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole} s`;

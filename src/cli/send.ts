@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { untilMailingEnded } from "../client/follow-jobs.ts";
 import { type RecipientFile, type Survey, surveyRecipients } from "../client/read-recipients.ts";
 import {
   type Created,
@@ -9,17 +8,16 @@ import {
   type Letter,
   mailingKey,
   readMailing,
-  type Started,
   startMailing,
   whyTakenBack,
 } from "../client/send-mailing.ts";
-import type { Json, Service } from "../client/service.ts";
+import type { Service } from "../client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
-import { mailings, remedyFor } from "./job-lines.ts";
+import { mailings } from "./job-lines.ts";
 import { onService } from "./on-service.ts";
-import { createProgressLine, toNumber } from "./progress-line.ts";
+import { counted } from "./progress-line.ts";
 import {
   addFileOptions,
   addLetterOptions,
@@ -29,6 +27,7 @@ import {
   readFileOptions,
   readLetter,
 } from "./read-letter.ts";
+import { reportMailing } from "./report-mailing.ts";
 import { explained, uploadRecipients } from "./upload-recipients.ts";
 
 type SendOptions = LetterOptions &
@@ -119,8 +118,6 @@ async function showFirst(
   tell(`This is the mail of the first of ${counted(rows, "row")}. Nothing was sent.`);
 }
 
-const counted = (count: number, what: string): string => `${toNumber(count)} ${what}${count === 1 ? "" : "s"}`;
-
 async function sendMailing(context: CommandContext, service: Service, sending: Sending): Promise<void> {
   const { letter, settings, file, survey, options } = sending;
   const { scheduledAt = null, test, draft } = options;
@@ -140,7 +137,12 @@ async function sendMailing(context: CommandContext, service: Service, sending: S
   const started = draft
     ? await readMailing(service, path, imported?.sequence ?? created.sequence, onWaiting)
     : await startMailing(service, path, { scheduledAt, sequence: created.sequence }, onWaiting);
-  await report(context, service, { ...created, isRepeat: imported === null }, started, sending);
+  const { wait = false, json = false } = options;
+  await reportMailing(context, service, { ...created, isRepeat: imported === null }, started, {
+    rows: survey.rows,
+    wait,
+    json,
+  });
 }
 
 async function sendTest(
@@ -157,69 +159,8 @@ async function sendTest(
   const onWaiting = (reason: string): void => context.tell(`${reason} Retrying.`);
   const answered = await service.askPatiently(mailings.pathOf(id, "/test"), asked, onWaiting);
   if (json) return context.print(JSON.stringify(answered.body));
-  context.print(`Test of mailing ${id} to ${counted(answered.body.recipients, "address")}: job ${answered.body.jobId}`);
+  context.print(
+    `Test of mailing ${id} to ${counted(answered.body.recipients, "recipient")}: job ${answered.body.jobId}`,
+  );
   context.tell("The mailing itself was not started: run the command without --test to send it.");
 }
-
-async function report(
-  context: CommandContext,
-  service: Service,
-  { id, isRepeat }: Pick<Created, "id" | "isRepeat">,
-  { mailing, sequence }: Started,
-  { survey: { rows }, options: { json, wait } }: Sending,
-): Promise<void> {
-  const { total: recipients } = mailing.progress;
-  const duplicates = Math.max(0, rows - recipients);
-  const summary = { mailing: id, recipients, duplicates, isRepeat, status: mailing.status, approval: mailing.approval };
-  if (!json) {
-    const before = isRepeat ? ", started earlier" : "";
-    const words = duplicates === 1 ? "repeats an address and is" : "repeat an address and are";
-    const repeated = duplicates === 0 ? "" : `; ${counted(duplicates, "row")} ${words} left out`;
-    context.print(`Mailing ${id}: ${counted(recipients, "recipient")}, ${mailing.status}${before}${repeated}.`);
-    for (const line of nextSteps(mailing, wait)) context.tell(line);
-  }
-  if (!wait) return json ? context.print(JSON.stringify(summary)) : undefined;
-  const ended = await untilEnded(context, service, id, sequence);
-  const { status, progress } = ended;
-  if (json) context.print(JSON.stringify({ ...summary, status, progress, approval: ended.approval }));
-  else context.print(toSentence(progress));
-  if (status === "completed") return;
-  if (status !== "draft") throw new CommandFailed(`The mailing is ${status}.${remedyFor(mailings, ended)}`);
-  throw new CommandFailed(
-    (await whyTakenBack(service, mailings.pathOf(id), () => {})) ?? "The mailing is a draft again.",
-  );
-}
-
-/** What a person can do next. */
-function nextSteps({ id, status, approval, undoUntil }: Json, wait = false): readonly string[] {
-  if (status === "draft") return [`Start it: run the command without --draft, or waybill mailings start ${id}`];
-  if (status === "awaiting-approval") {
-    return [
-      "It starts once another key, with the scope jobs:approve, approves it:",
-      `  waybill mailings approve ${id} --digest ${approval.digest}`,
-    ];
-  }
-  const undo =
-    undoUntil === null ? [] : [`Until ${undoUntil} its start can be taken back: waybill mailings undo ${id}`];
-  return wait ? undo : [...undo, `Follow it: waybill mailings watch ${id}`];
-}
-
-async function untilEnded(context: CommandContext, service: Service, id: string, sequence: string): Promise<Json> {
-  const bar = createProgressLine(context);
-  return await untilMailingEnded(
-    service,
-    mailings.pathOf(id),
-    sequence,
-    context.interrupted,
-    ({ status, progress }) => {
-      const { total, pending, deferred } = progress;
-      bar.show(total - pending - deferred, total, `recipients done, ${status}`);
-    },
-  ).finally(bar.end);
-}
-
-const toSentence = (progress: Readonly<Record<string, number>>): string =>
-  Object.entries(progress)
-    .filter(([name, count]) => name === "sent" || (count > 0 && name !== "total"))
-    .map(([name, count]) => `${toNumber(count)} ${name}`)
-    .join(", ");

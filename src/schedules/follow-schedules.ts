@@ -22,7 +22,9 @@ import { VersionConflict } from "../event-log/log-failures.ts";
 import { idOfFiring } from "../intake/derived-job-id.ts";
 import { nextAfter, timesOf } from "./due-times.ts";
 import { endOfMade } from "./end-of-made.ts";
-import { cancelDraft, type Firing, type MakingPorts, makeThing } from "./make-thing.ts";
+import { cancelDraft } from "./make-mailing.ts";
+import { makeThing } from "./make-thing.ts";
+import type { Firing, MakingPorts } from "./making.ts";
 
 export type SchedulePorts = MakingPorts & Pick<LookAgainPorts<Tended>, "until" | "report">;
 

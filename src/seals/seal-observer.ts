@@ -1,3 +1,6 @@
+import { digestOfSeal, type StoredSeal } from "./seal.ts";
+import type { SealedLog } from "./sealed-log.ts";
+
 /** A seal that an observer has seen: its sequence in the log, and its digest. */
 export type ObservedSeal = { readonly sequence: number; readonly digest: string };
 
@@ -28,4 +31,37 @@ export class LogRolledBack extends Error {
     );
     this.what = what;
   }
+}
+
+type Asked = {
+  readonly sealedLog: Pick<SealedLog, "sealAt">;
+  readonly observers: readonly SealObserver[];
+  /** Takes the failures of observers. */
+  readonly report: (failure: unknown) => void;
+};
+
+/** Throws LogRolledBack if an observer has seen a seal that the log does not hold. An unreachable observer is skipped. */
+export async function askObservers({ sealedLog, observers, report }: Asked): Promise<void> {
+  for (const observer of observers) {
+    const seen = await observer.last().catch((failure: unknown) => {
+      report(failure);
+      return null;
+    });
+    if (seen === null) continue;
+    const found = await sealedLog.sealAt(seen.sequence);
+    if (found === null) throw new LogRolledBack(observer.name, seen.sequence, "where the log has none");
+    if (digestOfSeal(found) !== seen.digest) {
+      throw new LogRolledBack(observer.name, seen.sequence, "where the log has another one");
+    }
+  }
+}
+
+/** An unreachable observer is skipped. */
+export async function informObservers(
+  observers: readonly SealObserver[],
+  seal: StoredSeal,
+  report: Asked["report"],
+): Promise<void> {
+  const seen = { sequence: seal.sequence, digest: digestOfSeal(seal) };
+  await Promise.all(observers.map((observer) => observer.remember(seen).catch(report)));
 }

@@ -6,7 +6,7 @@ import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree, type GrowingTree } from "./merkle.ts";
 import { digestOfSeal, isSealSubject, type SealDraft, type StoredSeal, signSeal } from "./seal.ts";
 import type { SealKey } from "./seal-key.ts";
-import { LogRolledBack, type SealObserver } from "./seal-observer.ts";
+import { askObservers, informObservers, LogRolledBack, type SealObserver } from "./seal-observer.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
 /**
@@ -183,33 +183,6 @@ const draftOf = ({ after, tree, position }: OpenRange, sealedAt: Instant): SealD
   previous: after === null ? null : digestOfSeal(after),
   sealedAt,
 });
-
-type Asked = Pick<SealerSetup, "sealedLog" | "observers" | "report">;
-
-/** Throws LogRolledBack if an observer has seen a seal that the log does not hold. An unreachable observer is skipped. */
-export async function askObservers({ sealedLog, observers, report }: Asked): Promise<void> {
-  for (const observer of observers) {
-    const seen = await observer.last().catch((failure: unknown) => {
-      report(failure);
-      return null;
-    });
-    if (seen === null) continue;
-    const found = await sealedLog.sealAt(seen.sequence);
-    if (found === null) throw new LogRolledBack(observer.name, seen.sequence, "where the log has none");
-    if (digestOfSeal(found) !== seen.digest) {
-      throw new LogRolledBack(observer.name, seen.sequence, "where the log has another one");
-    }
-  }
-}
-
-async function informObservers(
-  observers: readonly SealObserver[],
-  seal: StoredSeal,
-  report: SealerSetup["report"],
-): Promise<void> {
-  const seen = { sequence: seal.sequence, digest: digestOfSeal(seal) };
-  await Promise.all(observers.map((observer) => observer.remember(seen).catch(report)));
-}
 
 /** Requests for evidence add at most one seal to the log in this time, however many they are. */
 const atMostEveryMs = 10_000;
