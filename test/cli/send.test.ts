@@ -244,6 +244,8 @@ describe("waybill send", () => {
     expect(await sendJson(csv, "--draft")).to.include({ mailing: draft.mailing, recipients: 1, status: "draft" });
     const test = await sendJson(csv, "--test", "me@example.com, you@example.com");
     expect(test).to.include({ mailingId: draft.mailing, recipients: 2 });
+    const { printed } = await send(csv, "--test", "me@example.com, you@example.com");
+    expect(printed.join("")).to.match(/^Test of mailing \S+ to 2 recipients: job \S+$/);
     await eventually(() => expect(rawTo("you@example.com")).to.include("Subject: News for Dan\r\n"));
     expect(mailedTo("draft@example.com")).to.equal(0);
     expect(await sendJson(csv, "--wait")).to.include({ mailing: draft.mailing, status: "completed" });
