@@ -2,8 +2,8 @@ import { everybody } from "../support/scripted-smtp.ts";
 import { costsNothing, type Fault, lasting, unwrittenOfBothWorkers, workers } from "./fault.ts";
 import { usualMsPerMail } from "./stage.ts";
 
-/** A receiver that has asked for patience gets more mails bit by bit: what has come to wait was mailed after 32 to 51 s. */
-const untilFreeMs = 120_000;
+/** A receiver that has asked for patience gets more mails bit by bit, and slower after a second refusal in the next cell. */
+const untilFreeMs = 180_000;
 
 /** A mail server that is there and behaves badly. */
 export const mailServerFaults: readonly Fault[] = [

@@ -10,11 +10,12 @@ export type Throttle = {
   /** How many mails may be on their way at a time. */
   readonly window: number;
   readonly perSecond: number;
-  /**
-   * The pace at which the receiver last began to refuse; growth is a part of it. One that takes nothing says no more of its
-   * pace, and one that refuses again before it is back at that pace says little: then it is halved.
-   */
+  /** The pace at which the receiver last began to refuse: one that takes nothing says no more of it. */
   readonly refusedPace: number;
+  /** When it last began to refuse. */
+  readonly refusingSince: number;
+  /** The time in which the pace grows by the refused one: see `ThrottleRules`. */
+  readonly growthMs: number;
   /** The pace at which the receiver is free again. */
   readonly freePace: number;
   /** How many times in a row it was slowed down and took nothing in between. */
@@ -42,8 +43,12 @@ export type Heard = {
 export type ThrottleRules = {
   /** A receiver is slowed down once in this time, however many mails it refuses: those were under way already. */
   readonly roundMs: number;
-  /** The time in which the pace grows by the pace that was refused. */
+  /**
+   * The shortest time in which the pace grows by the pace that was refused. A receiver that took nothing for longer, as it
+   * had got too much, may do so again: it grows in no less than `growthByRefusal` times that time.
+   */
   readonly growthMs: number;
+  readonly growthByRefusal: number;
   /** A receiver that refuses everything is left alone for this time, then twice as long, up to `longestPauseMs`. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
@@ -54,6 +59,7 @@ export type ThrottleRules = {
 export const usualRules: ThrottleRules = {
   roundMs: 1000,
   growthMs: 30_000,
+  growthByRefusal: 6,
   firstPauseMs: 2000,
   longestPauseMs: 600_000,
   calmMs: 3_600_000,
@@ -114,6 +120,8 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
       window: half(free.connections, 1),
       perSecond: freePace / 2,
       refusedPace: freePace,
+      refusingSince: at,
+      growthMs: rules.growthMs,
       freePace,
       rounds: 1,
     };
@@ -122,11 +130,14 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
   const last = { ...before, reason, refusedAt: Math.max(at, before.refusedAt) };
   if (at - before.slowedAt < rules.roundMs) return last;
   const rounds = taken > 0 ? 1 : before.rounds + 1;
+  const began = rounds > 1 ? before : { refusedPace: before.perSecond, refusingSince: at };
   return {
     ...last,
+    refusedPace: began.refusedPace,
+    refusingSince: began.refusingSince,
+    growthMs: growthAfter(at - began.refusingSince, rules),
     window: half(before.window, 1),
     perSecond: half(before.perSecond, leastPace),
-    refusedPace: rounds > 1 ? before.refusedPace : Math.max(before.perSecond, before.refusedPace / 2),
     rounds,
     slowedAt: at,
     grownAt: at,
@@ -136,19 +147,32 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
 
 function grownBy(before: Throttle, { at }: Heard, { connections }: Unthrottled, rules: ThrottleRules): Throttle {
   const forMs = Math.min(Math.max(0, at - before.grownAt), longestGrowthMs);
+  const growthMs = before.rounds === 0 ? before.growthMs : growthAfter(at - before.refusingSince, rules);
   return {
     ...before,
+    growthMs,
     window: Math.min(connections, before.window + forMs / 1000),
-    perSecond: paceAfter(before, forMs, rules),
+    perSecond: paceAfter({ ...before, growthMs }, forMs),
     rounds: 0,
     grownAt: Math.max(at, before.grownAt),
     pausedUntil: 0,
   };
 }
 
+const growthAfter = (refusedForMs: number, { growthMs, growthByRefusal }: ThrottleRules): number =>
+  Math.max(growthMs, growthByRefusal * refusedForMs);
+
+/** Up to this part of the refused pace, the pace doubles in each second: an outage says nothing of a pace. */
+const soonPart = 0.25;
+const doublingMs = 1000;
+
 /** The pace once the receiver has taken mails for so long. */
-export const paceAfter = ({ perSecond, refusedPace, freePace }: Throttle, forMs: number, { growthMs }: ThrottleRules) =>
-  Math.min(freePace, perSecond + (refusedPace * forMs) / growthMs);
+export function paceAfter({ perSecond, refusedPace, freePace, growthMs }: Throttle, forMs: number): number {
+  const soon = Math.max(perSecond, soonPart * refusedPace);
+  const doublesForMs = doublingMs * Math.log2(soon / perSecond);
+  if (forMs < doublesForMs) return Math.min(freePace, perSecond * 2 ** (forMs / doublingMs));
+  return Math.min(freePace, soon + (refusedPace * (forMs - doublesForMs)) / growthMs);
+}
 
 const half = (value: number, least: number): number => Math.max(least, value / 2);
 

@@ -78,6 +78,8 @@ const figures = [
   "window",
   "perSecond",
   "refusedPace",
+  "refusingSince",
+  "growthMs",
   "freePace",
   "rounds",
   "refusedAt",

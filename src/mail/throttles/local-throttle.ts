@@ -74,7 +74,7 @@ export function book(local: LocalThrottle, mails: number, at: number, workers: n
   const roomAt = at + roomIn(local, at, workers, rules);
   const from = Math.max(roomAt, local.bookedUntil);
   const { perSecond, refusedPace } = local.throttle;
-  const grown = Math.min(2 * refusedPace, paceAfter(local.throttle, from - roomAt, rules));
+  const grown = Math.min(2 * refusedPace, paceAfter(local.throttle, from - roomAt));
   const bookedMs = (1000 * workers * mails) / Math.max(perSecond, grown);
   local.bookedUntil = Math.min(at + longestReturnMs, from + Math.min(longestBookingMs, bookedMs));
   return Math.min(longestReturnMs, from - at);

@@ -75,12 +75,15 @@ describe("a receiver that asks for patience", () => {
     expect(throttle).to.equal(null);
   });
 
-  it("that took nothing for a while grows as fast as one that refused once: its pace was not the reason", () => {
-    const shut = [0, 2, 6, 14].map((second) => refusing(start + second * 1000));
+  it("that took nothing for a while is soon back at a quarter of the pace it refused, and grows the slower the longer that was", () => {
+    const shut = [0, 2, 6, 14, 30].map((second) => refusing(start + second * 1000));
     const before = slowed(...shut);
-    const after = slowed(...shut, taking(start + 15_000));
-    expect(before.perSecond).to.equal(free.perSecond / 16);
-    expect(after.perSecond - before.perSecond).to.be.closeTo((free.perSecond * 1000) / usualRules.growthMs, 1e-9);
+    expect(before.perSecond).to.equal(free.perSecond / 32);
+    const soon = slowed(...shut, ...[31, 32, 33].map((second) => taking(start + second * 1000)));
+    expect(soon.perSecond).to.equal(free.perSecond / 4);
+    const after = slowed(...shut, ...[31, 32, 33, 34].map((second) => taking(start + second * 1000)));
+    const growthMs = 31_000 * usualRules.growthByRefusal;
+    expect(after.perSecond - soon.perSecond).to.be.closeTo((free.perSecond * 1000) / growthMs, 1e-9);
   });
 
   it("is free once it has refused nothing for long, even without a mail", () => {
@@ -144,6 +147,45 @@ const figuresOf = ({ window, perSecond, since, refusedAt, slowedAt, pausedUntil 
   refusedAt,
   slowedAt,
   pausedUntil,
+});
+
+/** Two hours of a receiver that takes so many a second, and nothing for `shutMs` whenever it gets more. */
+function mailStrictReceiver(capacity: number, shutMs: number) {
+  const unthrottled = { connections: 20, perSecond: 1000 };
+  const stepMs = 250;
+  let throttle: Throttle | null = null;
+  let [room, due, shutUntil, taken, refused] = [capacity, 0, 0, 0, 0];
+  for (let at = start; at < start + 7_200_000; at += stepMs) {
+    room = Math.min(capacity, room + (capacity * stepMs) / 1000);
+    if (throttle !== null && at < throttle.pausedUntil) continue;
+    due += ((throttle?.perSecond ?? unthrottled.perSecond) * stepMs) / 1000;
+    // One at a time shows whether it takes mails again.
+    const mails = throttle !== null && throttle.rounds > 1 ? 1 : Math.floor(due);
+    if (mails === 0) continue;
+    due = 0;
+    const fits = at < shutUntil ? 0 : Math.min(mails, Math.floor(room));
+    if (fits < mails && at >= shutUntil) shutUntil = at + shutMs;
+    room -= fits;
+    taken += fits;
+    refused += mails - fits;
+    throttle = adapt(throttle, { at, taken: fits, refused: mails - fits, reason: null }, unthrottled);
+  }
+  return { used: taken / (7200 * capacity), refusedPerTaken: refused / taken };
+}
+
+describe("a receiver that takes nothing for a while whenever it gets too much", () => {
+  for (const capacity of [5, 50, 200]) {
+    for (const [shutMs, least] of [
+      [30_000, 0.5],
+      [300_000, 0.25],
+    ] as const) {
+      it(`takes a good part of ${capacity} mails a second, and refuses few (${shutMs / 1000} s)`, () => {
+        const { used, refusedPerTaken } = mailStrictReceiver(capacity, shutMs);
+        expect(used).to.be.above(least);
+        expect(refusedPerTaken).to.be.below(0.25);
+      });
+    }
+  }
 });
 
 describe("an answer of a mail server", () => {
