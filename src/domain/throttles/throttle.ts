@@ -130,7 +130,8 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
   const last = { ...before, reason, refusedAt: Math.max(at, before.refusedAt) };
   if (at - before.slowedAt < rules.roundMs) return last;
   const rounds = taken > 0 ? 1 : before.rounds + 1;
-  const began = rounds > 1 ? before : { refusedPace: before.perSecond, refusingSince: at };
+  // Mails that were under way are still taken after the first refusals: it begins to refuse once it has taken all for a round.
+  const began = before.rounds > 0 ? before : { refusedPace: before.perSecond, refusingSince: at };
   return {
     ...last,
     refusedPace: began.refusedPace,
