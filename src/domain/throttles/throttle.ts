@@ -130,7 +130,7 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
   const last = { ...before, reason, refusedAt: Math.max(at, before.refusedAt) };
   if (at - before.slowedAt < rules.roundMs) return last;
   const rounds = taken > 0 ? 1 : before.rounds + 1;
-  // Mails that were under way are still taken after the first refusals: it begins to refuse once it has taken all for a round.
+  // Mails that were under way are still taken after the first refusal: a new refusal begins only after a round without any.
   const began = before.rounds > 0 ? before : { refusedPace: before.perSecond, refusingSince: at };
   return {
     ...last,
