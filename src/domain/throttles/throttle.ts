@@ -44,8 +44,8 @@ export type ThrottleRules = {
   /** A receiver is slowed down once in this time, however many mails it refuses: those were under way already. */
   readonly roundMs: number;
   /**
-   * The shortest time in which the pace grows by the pace that was refused. A receiver that took nothing for longer, as it
-   * had got too much, may do so again: it grows in no less than `growthByRefusal` times that time.
+   * The shortest time in which the pace grows by the pace that was refused. A receiver that took nothing for a while, as it
+   * had got too much, may do so again: its pace grows by that in no less than `growthByRefusal` times that while.
    */
   readonly growthMs: number;
   readonly growthByRefusal: number;
@@ -130,7 +130,7 @@ function slowed(before: Throttle | null, heard: Heard, free: Unthrottled, rules:
   const last = { ...before, reason, refusedAt: Math.max(at, before.refusedAt) };
   if (at - before.slowedAt < rules.roundMs) return last;
   const rounds = taken > 0 ? 1 : before.rounds + 1;
-  // Mails that were under way are still taken after the first refusal: a new refusal begins only after a round without any.
+  // Mails that were under way are still taken: only after a round without a refusal does it begin to refuse anew.
   const began = before.rounds > 0 ? before : { refusedPace: before.perSecond, refusingSince: at };
   return {
     ...last,
