@@ -56,11 +56,12 @@ type Found = { readonly job: JobRecord; readonly sequence: number };
  * on until the job has ended.
  */
 async function findJob(
-  { ownWrites, ...readSide }: ReadSide & Pick<RouteDependencies, "ownWrites">,
+  dependencies: ReadSide & Pick<RouteDependencies, "ownWrites">,
   inTime: () => Pick<RouteDependencies, "log" | "contentStore">,
   ref: JobRef,
 ): Promise<Found | null> {
-  const projected = await findProjected(readSide, ref);
+  const { ownWrites } = dependencies;
+  const projected = await findProjected(dependencies, ref);
   const known = ownWrites.ofJob(ref);
   // Most answers need nothing of NATS, and then no deadline for it either.
   if (projected !== null && projected.sequence >= known) return projected;

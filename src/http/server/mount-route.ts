@@ -86,8 +86,13 @@ function respondTo(ctx: Context, base: string, route: Route, access: Access, rea
   const parts = ctx["params"] as Readonly<Record<string, string>>;
   const context: RequestContext = ctx.state["context"];
   const deadline = createDeadline(ctx.request.length ?? 0);
+  // Each named, as a spread costs every request more than all that is made here.
   return route.handle({
-    ...read,
+    accepted: read.accepted,
+    query: read.query,
+    minSequence: read.minSequence,
+    body: read.body,
+    streamed: read.streamed,
     context,
     base,
     part: (name) => parts[name] ?? "",
@@ -109,7 +114,8 @@ function untilClosed({ res }: Context): AbortSignal {
 /** Every answer of the API goes out here; a problem gets the id of its request. */
 export function send(ctx: Context, answer: Answer): void {
   ctx.status = answer.status;
-  ctx.set({ ...answer.headers, "Content-Type": answer.type });
+  ctx.set(answer.headers);
+  ctx.set("Content-Type", answer.type);
   const goesOn = answer.body instanceof Readable;
   ctx.body = goesOn || Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(withRequestId(ctx, answer));
   // A stream may have nothing to send for long, and the client must know that its request arrived.
