@@ -120,7 +120,7 @@ async function showFirst(
 
 async function sendMailing(context: CommandContext, service: Service, sending: Sending): Promise<void> {
   const { letter, settings, file, survey, options } = sending;
-  const { scheduledAt = null, test, draft } = options;
+  const { scheduledAt = null, test, draft, wait = false, json = false } = options;
   const onWaiting = (reason: string): void => context.tell(`${reason} Retrying.`);
   const whole = { ...letter, ...settings };
   const key = options.id ?? mailingKey(whole, scheduledAt, file, survey);
@@ -137,7 +137,6 @@ async function sendMailing(context: CommandContext, service: Service, sending: S
   const started = draft
     ? await readMailing(service, path, imported?.sequence ?? created.sequence, onWaiting)
     : await startMailing(service, path, { scheduledAt, sequence: created.sequence }, onWaiting);
-  const { wait = false, json = false } = options;
   await reportMailing(context, service, { ...created, isRepeat: imported === null }, started, {
     rows: survey.rows,
     wait,

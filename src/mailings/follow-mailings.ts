@@ -224,8 +224,10 @@ const decisions = [
 
 type Decision = (typeof decisions)[number];
 
+const concerning: ReadonlySet<MailingEvent["type"]> = new Set(decisions);
+
 const concernsParts = (event: MailingEvent): event is Extract<MailingEvent, { type: Decision }> =>
-  (decisions as readonly MailingEvent["type"][]).includes(event.type);
+  concerning.has(event.type);
 
 const takingUp: Cause = { actor: "scheduler", correlationId: null, causationId: null, traceparent: null };
 

@@ -122,7 +122,7 @@ async function start(ports: MakingPorts, { schedule, cause }: Firing, mailing: J
   return refusedFor(outcome.rejection.code);
 }
 
-/** Nothing is left of a mailing that could not be started: nobody is to find it as a draft, and wonder. */
+/** Cancels the draft of a mailing that could not be started, so that nobody finds it and starts it later. */
 export async function cancelDraft({ log, now }: MakingPorts, { ref, last, cause }: Firing): Promise<void> {
   const mailing = { tenant: ref.tenant, jobId: last.madeId };
   const { state }: { readonly state: MailingState } = await readMailing(log, mailing);

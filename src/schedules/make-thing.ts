@@ -6,7 +6,6 @@ import { createJob } from "../intake/create-job.ts";
 import { draftJob, refuseDraft } from "../intake/draft-job.ts";
 import { checkWithTemplate, templateOfJob } from "../intake/use-template.ts";
 import { makeMailing } from "./make-mailing.ts";
-
 import { type Firing, type Made, type MakingPorts, refused, refusedFor, rulesOf } from "./making.ts";
 import { type ScheduleTemplate, templateOf } from "./schedule-content.ts";
 

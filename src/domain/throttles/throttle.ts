@@ -44,8 +44,8 @@ export type ThrottleRules = {
   /** A receiver is slowed down once in this time, however many mails it refuses: those were under way already. */
   readonly roundMs: number;
   /**
-   * The shortest time in which the pace grows by the pace that was refused. A receiver that took nothing for a while, as it
-   * had got too much, may do so again: its pace grows by that in no less than `growthByRefusal` times that while.
+   * The shortest time in which the pace grows by the pace that was refused. A receiver that took nothing for a while may
+   * have got too much before: then this time is at least `growthByRefusal` times as long as that while.
    */
   readonly growthMs: number;
   readonly growthByRefusal: number;

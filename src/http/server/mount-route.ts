@@ -86,7 +86,7 @@ function respondTo(ctx: Context, base: string, route: Route, access: Access, rea
   const parts = ctx["params"] as Readonly<Record<string, string>>;
   const context: RequestContext = ctx.state["context"];
   const deadline = createDeadline(ctx.request.length ?? 0);
-  // Each named, as a spread costs every request more than all that is made here.
+  // Each is named: a spread would cost every request more than everything else here.
   return route.handle({
     accepted: read.accepted,
     query: read.query,
