@@ -55,35 +55,47 @@ export type BoundPorts = {
 };
 
 /** The same ports; each call answers before the deadline or throws. */
-export function boundBy<Given extends BoundPorts>(deadline: Deadline, ports: Given): Given {
-  const { log, contentStore, room, quota, suppressions, templates, webhooks } = ports;
-  const bound: BoundPorts = {
-    // Listening and following are no calls: both go on for as long as the client listens.
-    ...(log && { log: { ...each(deadline, log), onDecision: log.onDecision, follow: log.follow } }),
-    ...(contentStore && { contentStore: boundContents(deadline, contentStore) }),
-    ...(room && { room: each(deadline, room) }),
-    ...(quota && { quota: each(deadline, quota) }),
-    ...(suppressions && { suppressions: each(deadline, suppressions) }),
-    ...(templates && { templates: each(deadline, templates) }),
-    ...(webhooks && { webhooks: { ...webhooks, store: each(deadline, webhooks.store) } }),
-  };
-  return { ...ports, ...bound };
-}
+export const boundBy = <Given extends BoundPorts>(deadline: Deadline, ports: Given): Given =>
+  seenThrough(ports, (port, name) =>
+    port !== undefined && isBound(name) ? bindings[name](deadline, port as never) : port,
+  );
 
-const boundContents = (deadline: Deadline, store: ContentStore): ContentStore => ({
-  ...each(deadline, store),
-  attachments: each(deadline, store.attachments),
-});
+type Bindings = {
+  readonly [Name in keyof BoundPorts]-?: (deadline: Deadline, port: NonNullable<BoundPorts[Name]>) => unknown;
+};
+
+/** A port whose functions all make a call. */
+const each = (deadline: Deadline, port: object): object => seenThrough(port, (member) => boundCall(deadline, member));
+
+const bindings: Bindings = {
+  // Listening and following are no calls: both go on for as long as the client listens.
+  log: (deadline, log) =>
+    seenThrough(log, (member, name) =>
+      name === "follow" || name === "onDecision" ? member : boundCall(deadline, member),
+    ),
+  contentStore: (deadline, store) =>
+    seenThrough(store, (member, name) =>
+      name === "attachments" ? each(deadline, store.attachments) : boundCall(deadline, member),
+    ),
+  room: each,
+  quota: each,
+  suppressions: each,
+  templates: each,
+  webhooks: (deadline, { store, ...others }) => ({ ...others, store: each(deadline, store) }),
+};
+
+const isBound = (name: PropertyKey): name is keyof Bindings => Object.hasOwn(bindings, name);
 
 type Ask = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** A port whose functions all make a call. */
-const each = <Port extends object>(deadline: Deadline, port: Port): Port =>
-  Object.fromEntries(
-    Object.entries(port).map(([name, member]) => [
-      name,
-      typeof member === "function"
-        ? (...given: readonly unknown[]) => deadline.bound(() => (member as Ask)(...given))
-        : member,
-    ]),
-  ) as Port;
+const boundCall = (deadline: Deadline, member: unknown): unknown =>
+  typeof member === "function"
+    ? (...given: readonly unknown[]) => deadline.bound(() => (member as Ask)(...given))
+    : member;
+
+/**
+ * Like the given object, with its members as `see` has them. Nothing is copied: a copy of all ports, with a function for
+ * each of theirs, cost a POST more than its own checks.
+ */
+const seenThrough = <Seen extends object>(seen: Seen, see: (member: unknown, name: PropertyKey) => unknown): Seen =>
+  new Proxy(seen, { get: (_, name) => see(Reflect.get(seen, name), name) });
