@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Transform } from "node:stream";
 import { Encoder as Base64Encoder } from "nodemailer/lib/base64";
 import MimeNode from "nodemailer/lib/mime-node";
-import { Encoder as QuotedPrintableEncoder } from "nodemailer/lib/qp";
+import { encode, Encoder as QuotedPrintableEncoder, wrap } from "nodemailer/lib/qp";
 import type { PersonalParts } from "./mailer.ts";
 
 /** A body in chunks. Mails of one letter share the chunks that are the same, however large. */
@@ -14,46 +14,53 @@ export type ComposedBody = {
 
 type Texts = Pick<PersonalParts, "html" | "text">;
 
-/** Writes the body of a message with the given texts; everything else comes from the tree of parts. */
-export type BodyWriter = (texts: Texts) => Promise<ComposedBody>;
+/** Writes the body of a message with the given texts; everything else comes from the tree of parts, with its boundaries `renamed`. */
+export type BodyWriter = (texts: Texts, renamed?: (boundary: string) => string) => Promise<ComposedBody>;
 
 const newLine = Buffer.from("\r\n");
+const asBuilt = (boundary: string): string => boundary;
 
 /** For a tree of parts that nodemailer built. Attachments are encoded once, texts for each mail. */
 export function createBodyWriter(root: MimeNode): BodyWriter {
-  const encoded = new Map<MimeNode, Promise<Buffer>>();
-  const encodedOnce = (part: MimeNode): Promise<Buffer> => {
+  const encoded = new Map<MimeNode, ReturnType<typeof encodeContentOf>>();
+  const encodedOnce = (part: MimeNode): ReturnType<typeof encodeContentOf> => {
     const known = encoded.get(part) ?? encodeContentOf(part);
     encoded.set(part, known);
     return known;
   };
+  const textHeader = createTextHeaders();
 
-  const writePart = async (part: MimeNode, texts: Texts): Promise<readonly Buffer[]> => {
+  const writePart = async (part: MimeNode, texts: Texts, renamed: typeof asBuilt): Promise<readonly Buffer[]> => {
     const text = textFor(part, texts);
-    const fresh = text === null ? part : likePart(part, text);
-    const header = Buffer.from(`${fresh.buildHeaders()}\r\n\r\n`);
-    if (part.childNodes.length > 0) return [header, ...(await writeParts(part, texts))];
-    return [header, await (text === null ? encodedOnce(part) : encodeContentOf(fresh))];
+    if (text !== null) {
+      const { encoding, content } = await encodeText(text);
+      return [textHeader(part, encoding), content];
+    }
+    const header = Buffer.from(renamed(`${part.buildHeaders()}\r\n\r\n`));
+    if (part.childNodes.length > 0) return [header, ...(await writeParts(part, texts, renamed))];
+    return [header, (await encodedOnce(part)).content];
   };
 
-  const writeParts = async (parent: MimeNode, texts: Texts): Promise<readonly Buffer[]> => {
+  const writeParts = async (parent: MimeNode, texts: Texts, renamed: typeof asBuilt): Promise<readonly Buffer[]> => {
+    const boundary = renamed(String(parent.boundary));
     const chunks: Buffer[] = [];
     for (const part of parent.childNodes) {
-      chunks.push(Buffer.from(`${chunks.length > 0 ? "\r\n" : ""}--${parent.boundary}\r\n`));
-      chunks.push(...(await writePart(part, texts)));
+      chunks.push(Buffer.from(`${chunks.length > 0 ? "\r\n" : ""}--${boundary}\r\n`));
+      chunks.push(...(await writePart(part, texts, renamed)));
     }
-    return [...chunks, Buffer.from(`\r\n--${parent.boundary}--\r\n`)];
+    return [...chunks, Buffer.from(`\r\n--${boundary}--\r\n`)];
   };
 
-  return async (texts) => {
-    if (root.childNodes.length > 0) return { chunks: joinSmall(await writeParts(root, texts)), transferEncoding: null };
+  return async (texts, renamed = asBuilt) => {
+    if (root.childNodes.length > 0) {
+      return { chunks: joinSmall(await writeParts(root, texts, renamed)), transferEncoding: null };
+    }
     const text = textFor(root, texts);
-    const part = text === null ? root : likePart(root, text);
-    const content = await encodeContentOf(part);
+    const { encoding, content } = text === null ? await encodeContentOf(root) : await encodeText(text);
     // Every message ends with a line end; with an empty body, that of the header is enough.
     const isEnded = content.length === 0 || content.at(-1) === 0x0a;
     const chunks = isEnded ? [content] : [content, newLine];
-    return { chunks: joinSmall(chunks), transferEncoding: part.getTransferEncoding() || null };
+    return { chunks: joinSmall(chunks), transferEncoding: encoding };
   };
 }
 
@@ -62,10 +69,6 @@ function textFor(part: MimeNode, { html, text }: Texts): string | null {
   if (part.childNodes.length > 0 || part.getHeader("Content-Disposition")) return null;
   return typeOf(part).startsWith("text/html") ? (html ?? "") : (text ?? "");
 }
-
-/** A part caches facts about its content, so each content needs a part of its own. */
-const likePart = (part: MimeNode, content: string): MimeNode =>
-  new MimeNode("multipart/alternative").createChild(typeOf(part)).setContent(content);
 
 const typeOf = (part: MimeNode): string => String(part.getHeader("Content-Type"));
 
@@ -90,18 +93,75 @@ function joinSmall(chunks: readonly Buffer[]): readonly Buffer[] {
   return joined;
 }
 
-/** The content of a part as it goes over the wire, in the encoding that nodemailer chooses for it. */
-export async function encodeContentOf(part: MimeNode): Promise<Buffer> {
-  const { content } = part;
-  if (typeof content !== "string" && !Buffer.isBuffer(content)) return Buffer.alloc(0);
-  const bytes = Buffer.from(content);
-  const encoding = part.getTransferEncoding();
-  if (encoding === "base64") return await passedThrough(new Base64Encoder(), bytes);
-  const isQuoted = encoding === "quoted-printable";
-  return withNetworkLineEnds(isQuoted ? await passedThrough(new QuotedPrintableEncoder(), bytes) : bytes);
+/** The header of a text depends on nothing but its type and its encoding. */
+function createTextHeaders(): (part: MimeNode, encoding: TextEncoding | null) => Buffer {
+  const known = new Map<string, Buffer>();
+  return (part, encoding) => {
+    const key = `${typeOf(part)} ${encoding}`;
+    const header = known.get(key) ?? writeTextHeader(typeOf(part), encoding);
+    known.set(key, header);
+    return header;
+  };
 }
 
-/** nodemailer's functions of the same names do not break lines where its streams do. */
+function writeTextHeader(type: string, encoding: TextEncoding | null): Buffer {
+  const part = new MimeNode("multipart/alternative").createChild(type);
+  if (encoding !== null) part.setHeader("Content-Transfer-Encoding", encoding);
+  return Buffer.from(`${part.buildHeaders()}\r\n\r\n`);
+}
+
+type TextEncoding = "7bit" | "quoted-printable" | "base64";
+
+const sevenBit = /^[\t\n\r\x20-\x7f]*$/;
+const longLine = /^.{77,}/m;
+/** Longer texts count as having long lines. */
+const mostLookedThrough = 128 * 1024;
+
+/** As nodemailer chooses it: for other than short lines of ASCII, what needs less room. Null for an empty text. */
+function transferEncodingOf(text: string): TextEncoding | null {
+  if (text === "") return null;
+  if (sevenBit.test(text) && text.length <= mostLookedThrough && !longLine.test(text)) return "7bit";
+  let [others, latin] = [0, 0];
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if ((code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)) latin += 1;
+    else if (code >= 0x80 || (code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d)) others += 1;
+  }
+  return others < latin ? "quoted-printable" : "base64";
+}
+
+type Encoded<Encoding> = { readonly encoding: Encoding | null; readonly content: Buffer };
+
+async function encodeText(text: string): Promise<Encoded<TextEncoding>> {
+  const encoding = transferEncodingOf(text);
+  const content = encoding === "7bit" ? withNetworkLineEnds(text) : await encodeBytes(Buffer.from(text), encoding);
+  return { encoding, content };
+}
+
+/** An attachment as it goes over the wire, in the encoding that nodemailer chooses for it. */
+async function encodeContentOf(part: MimeNode): Promise<Encoded<string>> {
+  const encoding = part.getTransferEncoding() || null;
+  const { content } = part;
+  const isThere = typeof content === "string" || Buffer.isBuffer(content);
+  return { encoding, content: isThere ? await encodeBytes(Buffer.from(content), encoding) : Buffer.alloc(0) };
+}
+
+async function encodeBytes(bytes: Buffer, encoding: string | null): Promise<Buffer> {
+  if (encoding === "base64") return await passedThrough(new Base64Encoder(), bytes);
+  return withNetworkLineEnds(
+    encoding === "quoted-printable" ? await toQuotedPrintable(bytes) : bytes.toString("latin1"),
+  );
+}
+
+/** For longer bytes, and those that end with white space, nodemailer's functions break lines where its streams do not. */
+const mostAtOnce = 64 * 1024;
+const whiteSpace: readonly (number | undefined)[] = [0x20, 0x09];
+
+async function toQuotedPrintable(bytes: Buffer): Promise<string> {
+  if (bytes.length <= mostAtOnce && !whiteSpace.includes(bytes.at(-1))) return wrap(encode(bytes), 76);
+  return (await passedThrough(new QuotedPrintableEncoder(), bytes)).toString("latin1");
+}
+
 async function passedThrough(encoder: Transform, bytes: Buffer): Promise<Buffer> {
   const encoded: Buffer[] = [];
   encoder.on("data", (chunk: Buffer) => encoded.push(chunk));
@@ -115,5 +175,4 @@ async function passedThrough(encoder: Transform, bytes: Buffer): Promise<Buffer>
  * Every line end as CRLF. nodemailer's connection also converts them, but only after the body was hashed for its
  * signature, which a lone CR would then make invalid.
  */
-const withNetworkLineEnds = (body: Buffer): Buffer =>
-  Buffer.from(body.toString("latin1").replace(/\r\n|\r|\n/g, "\r\n"), "latin1");
+const withNetworkLineEnds = (body: string): Buffer => Buffer.from(body.replace(/\r\n|\r|\n/g, "\r\n"), "latin1");

@@ -1,17 +1,9 @@
-import MailComposer from "nodemailer/lib/mail-composer";
-import { foldLines } from "nodemailer/lib/mime-funcs";
 import type MimeNode from "nodemailer/lib/mime-node";
 import { addressOf } from "../domain/recipients/address.ts";
-import { type BodyWriter, type ComposedBody, createBodyWriter } from "./compose-body.ts";
-import {
-  createSigner,
-  type DkimSettings,
-  type HeaderField,
-  readHeaderFields,
-  type Signer,
-  toBytesAsText,
-} from "./dkim.ts";
+import type { ComposedBody } from "./compose-body.ts";
+import { createSigner, type DkimSettings, type HeaderField, type Signer } from "./dkim.ts";
 import { keysOfSender } from "./dkim-keys.ts";
+import { createLetterForms, headerField, type LetterForm, toAddress } from "./letter-form.ts";
 import { toMailData } from "./mail-data.ts";
 import type { Letter, Mail, PersonalParts } from "./mailer.ts";
 
@@ -24,20 +16,23 @@ export type ComposedLetter = {
   readonly messageOf: (mail: Mail, date: Date) => Promise<readonly Buffer[]>;
 };
 
-/** The header of mails that have the same parts, and the writer of their bodies. */
-type Form = {
-  readonly node: MimeNode;
-  readonly fields: readonly HeaderField[];
-  readonly writeBody: BodyWriter;
-};
-
 type SignedBody = ComposedBody & { readonly sign: Signer | null };
 
-export async function composeLetter(letter: Letter, dkim: DkimSettings | null): Promise<ComposedLetter> {
-  const forms = new Map<string, Form>();
-  const formOf = ({ html, text }: PersonalParts): Form => {
+/** Composes letters with one another's forms. */
+export function createComposer(dkim: DkimSettings | null): (letter: Letter) => Promise<ComposedLetter> {
+  const makeForm = createLetterForms();
+  return (letter) => composeLetter(letter, dkim, makeForm);
+}
+
+async function composeLetter(
+  letter: Letter,
+  dkim: DkimSettings | null,
+  makeForm: (letter: Letter) => LetterForm,
+): Promise<ComposedLetter> {
+  const forms = new Map<string, LetterForm>();
+  const formOf = ({ html, text }: PersonalParts): LetterForm => {
     const key = `${Boolean(html)} ${Boolean(text)}`;
-    const form = forms.get(key) ?? createForm({ ...letter, html, text });
+    const form = forms.get(key) ?? makeForm({ ...letter, html, text });
     forms.set(key, form);
     return form;
   };
@@ -94,58 +89,7 @@ function createDataWriter(): (chunk: Buffer) => Buffer {
 const envelopeAddress = (node: MimeNode, recipient: string): string =>
   node.setEnvelope({ to: toAddress(recipient) }).getEnvelope().to[0] ?? "";
 
-function createForm(letter: Letter): Form {
-  const node = new MailComposer(toComposerOptions(letter)).compile();
-  const fields = readHeaderFields(Buffer.from(node.buildHeaders()));
-  return { node, fields, writeBody: createBodyWriter(node) };
-}
-
-const toComposerOptions = (letter: Letter) =>
-  toOptions(letter, [...(letter.isUnsubscribable ? oneClick : []), ...tokenOf(letter)]);
-
-/** A placeholder for the token of each mail. */
-const tokenOf = ({ tokenHeader }: Letter): typeof oneClick =>
-  tokenHeader ? [{ key: tokenHeader, value: { prepared: true, value: "token" } }] : [];
-
-/** Marked as prepared, so that they are not folded: some mail clients do not recognise a folded link. */
-const oneClick = [
-  { key: "List-Unsubscribe", value: { prepared: true, value: "<https://example.org/>" } },
-  { key: "List-Unsubscribe-Post", value: { prepared: true, value: "List-Unsubscribe=One-Click" } },
-];
-
-const toOptions = (
-  { from, replyTo, subject, html, text, headers, attachments = [] }: Letter,
-  ownHeaders: typeof oneClick,
-) => ({
-  from,
-  // Placeholders for the values of each mail.
-  to: toAddress("recipient@example.org"),
-  messageId: "<letter@example.org>",
-  subject,
-  // As a list, because nodemailer reads an object with `key` and `value` as one header of that name.
-  headers: [...Object.entries(headers).map(([key, value]) => ({ key, value })), ...ownHeaders],
-  attachments: attachments.map(({ filename, contentType, contentId, bytes }) => ({
-    filename,
-    contentType,
-    content: bytes,
-    ...(contentId === null ? {} : { cid: contentId }),
-  })),
-  disableFileAccess: true,
-  disableUrlAccess: true,
-  ...(replyTo === null ? {} : { replyTo }),
-  ...(html === null ? {} : { html }),
-  ...(text === null ? {} : { text }),
-});
-
-/** As an object, because a string could be read as several addresses. */
-const toAddress = (address: string, name = "") => ({ name, address });
-
 const plainId = /^<[\x21-\x7e]+>$/;
-/** A line that needs neither folding nor encoding. */
-const shortLine = /^[\x20-\x7e]{1,76}$/;
-
-const toLine = (field: string): string => (shortLine.test(field) ? field : toBytesAsText(foldLines(field, 76)));
-
 function fieldsOfMail(
   node: MimeNode,
   { to, name, messageId, personal, unsubscribeUrl }: Mail,
@@ -153,8 +97,8 @@ function fieldsOfMail(
   transferEncoding: string | null,
 ): Map<string, HeaderField> {
   const own = (name: string, value: string): [string, HeaderField] => {
-    const key = name.toLowerCase();
-    return [key, { key, line: toLine(`${name}: ${value}`) }];
+    const field = headerField(name, value);
+    return [field.key, field];
   };
   const fields = [
     own("To", writePlainRecipient(to, name) ?? node.encodeHeaderValue("To", toAddress(to, name ?? ""))),

@@ -1,6 +1,6 @@
 import type { SendOutcome } from "../domain/recipients/events.ts";
 import { createChunkTrust } from "./chunk-trust.ts";
-import { type ComposedLetter, composeLetter } from "./compose-letter.ts";
+import { type ComposedLetter, createComposer } from "./compose-letter.ts";
 import type { DkimSettings } from "./dkim.ts";
 import type { Letter, Mail, Mailer } from "./mailer.ts";
 import { maskReply } from "./mask-reply.ts";
@@ -37,12 +37,13 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, 
   const options = { ...fromUrl(url), timeoutMs, chunkTrust: createChunkTrust() };
   const tokenHeader = tokenHeaderFor(options.host);
   const pool = createSmtpPool((onEnd) => openSession(options, onEnd), maxConnections);
+  const composeLetter = createComposer(dkim);
   const composed = new WeakMap<Letter, Promise<ComposedLetter>>();
 
   const compose = (letter: Letter): Promise<ComposedLetter> => {
     const known = composed.get(letter);
     if (known !== undefined) return known;
-    const fresh = composeLetter(tokenHeader === null ? letter : { ...letter, tokenHeader }, dkim);
+    const fresh = composeLetter(tokenHeader === null ? letter : { ...letter, tokenHeader });
     composed.set(letter, fresh);
     return fresh;
   };

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { expect } from "chai";
-import { composeLetter } from "../../src/mail/compose-letter.ts";
+import { createComposer } from "../../src/mail/compose-letter.ts";
 import type { DkimKey } from "../../src/mail/dkim.ts";
 import type { Letter } from "../../src/mail/mailer.ts";
 import { toRecord, verifyDkim } from "../support/verify-dkim.ts";
@@ -36,7 +36,7 @@ describe("the DKIM keys of sender domains", () => {
 
   const composed = (letter: Partial<Letter>, settings: { keys: readonly DkimKey[]; fallback: DkimKey | null }) => {
     const mail = mailTo("ada@example.com", letter);
-    const ready = composeLetter(mail.letter, settings);
+    const ready = createComposer(settings)(mail.letter);
     return async (at: Date) => Buffer.concat(await (await ready).messageOf(mail, at)).toString("latin1");
   };
   const signedBy = async (from: string, at = today, settings: Parameters<typeof composed>[1] = { keys, fallback }) => {

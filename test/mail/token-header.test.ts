@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { readPostmark } from "../../src/feedback/reports/postmark.ts";
-import { composeLetter } from "../../src/mail/compose-letter.ts";
+import { createComposer } from "../../src/mail/compose-letter.ts";
 import type { Letter } from "../../src/mail/mailer.ts";
 import { tokenHeaderFor } from "../../src/mail/token-header.ts";
 
@@ -21,7 +21,7 @@ const mail = {
 const now = new Date("2026-11-21T09:30:00.000Z");
 
 const headerOf = async (tokenHeader: string | null): Promise<string> => {
-  const { messageOf } = await composeLetter({ ...letter, tokenHeader }, null);
+  const { messageOf } = await createComposer(null)({ ...letter, tokenHeader });
   const raw = Buffer.concat(await messageOf(mail, now)).toString();
   return raw.slice(0, raw.indexOf("\r\n\r\n"));
 };

@@ -1,7 +1,7 @@
 import type { ContentRecipient, JobContent } from "../../content/content-store.ts";
 import { loadAttachments } from "../../content/stored-content.ts";
 import { mailboxOf } from "../../domain/recipients/address.ts";
-import { composeLetter } from "../../mail/compose-letter.ts";
+import { createComposer } from "../../mail/compose-letter.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
 import type { ReturnPaths } from "../../mail/return-path.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
@@ -98,7 +98,7 @@ async function compose(
   at: string,
 ) {
   const mail = mailTo(letters, addressee, returnPaths?.of(addressee.job) ?? null);
-  const { messageOf } = await composeLetter(letters.letter, dkim);
+  const { messageOf } = await createComposer(dkim)(letters.letter);
   return { bytes: Buffer.concat(await messageOf(mail, new Date(at))), parts: mail.personal ?? letters.letter };
 }
 
