@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type EventLog, isOfJob, type LogEvent } from "../../src/event-log/event-log.ts";
+import { type EventLog, isOfTenant, type LogEvent } from "../../src/event-log/event-log.ts";
 import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
 import { isHandled } from "../projector.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -71,7 +71,7 @@ export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Ch
 }
 
 const isErasureFor = ({ projector }: ProjectionPlace, entry: LogEvent): boolean =>
-  isOfJob(entry) && entry.event.type === "JobContentErased" && isHandled(projector, entry);
+  isOfTenant(entry) && entry.event.type === "JobContentErased" && isHandled(projector, entry);
 
 /** Reports that the end is reached: no event has come for a while, and the log confirms that there is none. */
 function watchSilence(isPlausible: () => Promise<boolean>) {

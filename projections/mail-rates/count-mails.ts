@@ -1,9 +1,11 @@
 import type { JobContent } from "../../src/content/content-store.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
+import type { Instant } from "../../src/domain/message.ts";
 import { addressOf } from "../../src/domain/recipients/address.ts";
-import { type MailCounts, type MailGrouping, noMails } from "../../src/domain/recipients/mail-counts.ts";
+import { type MailCounts, type MailGrouping, mailGroupings, noMails } from "../../src/domain/recipients/mail-counts.ts";
 import { type Providers, providersOf, receiverOf } from "../../src/domain/throttles/providers.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { toInstant } from "../instants.ts";
 import type { MailRateRow } from "./rows.ts";
 
 export const countedTypes = [
@@ -68,10 +70,22 @@ export function countOf({ event }: Counted): keyof MailCounts | null {
   }
 }
 
+/** An hour by the first 13 characters of its instants, `2026-11-21T09`. */
+export type Hour = string;
+
+export const hourOf = (at: Instant): Hour => at.slice(0, 13);
+export const startOf = (hour: Hour): Date => new Date(`${hour}:00:00.000Z`);
+
 export type NamedInHour = Pick<MailRateRow, "tenant" | "hour" | "counted_by" | "name">;
 
+type Writable<Row> = { -readonly [Column in keyof Row]: Row[Column] };
+
+export type HourTally = {
+  add(grouping: MailGrouping, name: string, count: keyof MailCounts): void;
+};
+
 export type MailTally = {
-  add(tenant: string, hour: Date, grouping: MailGrouping, name: string, count: keyof MailCounts): void;
+  of(tenant: string, hour: Hour): HourTally;
   rows(): readonly MailRateRow[];
 };
 
@@ -80,25 +94,41 @@ export type MailTally = {
  * in which they came.
  */
 export function createTally(known: readonly NamedInHour[]): MailTally {
-  const namesOf = new Map<string, Set<string>>();
-  const rows = new Map<string, { -readonly [Column in keyof MailRateRow]: MailRateRow[Column] }>();
-  const namesIn = (tenant: string, hour: Date, grouping: MailGrouping): Set<string> => {
-    const key = `${tenant} ${hour.getTime()} ${grouping}`;
-    const names = namesOf.get(key) ?? new Set();
-    namesOf.set(key, names);
-    return names;
+  const tallies = new Map<string, ReturnType<typeof createHourTally>>();
+  const of = (tenant: string, hour: Hour): ReturnType<typeof createHourTally> => {
+    const key = `${tenant} ${hour}`;
+    const tally = tallies.get(key) ?? createHourTally(tenant, startOf(hour));
+    tallies.set(key, tally);
+    return tally;
   };
-  for (const { tenant, hour, counted_by, name } of known) namesIn(tenant, hour, counted_by).add(name);
+  for (const { tenant, hour, counted_by, name } of known) of(tenant, hourOf(toInstant(hour))).know(counted_by, name);
+  return { of, rows: () => [...tallies.values()].flatMap((tally) => tally.rows()) };
+}
+
+function createHourTally(tenant: string, hour: Date) {
+  const row = (counted_by: MailGrouping, name: string): Writable<MailRateRow> => ({
+    tenant,
+    hour,
+    counted_by,
+    name,
+    ...noMails,
+  });
+  /** By their names; null where nothing is to be added. */
+  const rowsBy: Record<MailGrouping, Map<string, Writable<MailRateRow> | null>> = {
+    sender: new Map(),
+    route: new Map(),
+    receiver: new Map(),
+  };
   return {
-    add: (tenant, hour, grouping, wanted, count) => {
-      const names = namesIn(tenant, hour, grouping);
-      const name = names.has(wanted) || names.size < namesPerHour ? wanted : otherName;
-      names.add(name);
-      const key = `${tenant} ${hour.getTime()} ${grouping} ${name}`;
-      const row = rows.get(key) ?? { tenant, hour, counted_by: grouping, name, ...noMails };
-      row[count] += 1;
-      rows.set(key, row);
+    know: (grouping: MailGrouping, name: string): void => void rowsBy[grouping].set(name, null),
+    add: (grouping: MailGrouping, wanted: string, count: keyof MailCounts): void => {
+      const rows = rowsBy[grouping];
+      const name = rows.has(wanted) || rows.size < namesPerHour ? wanted : otherName;
+      const counted = rows.get(name) ?? row(grouping, name);
+      counted[count] += 1;
+      rows.set(name, counted);
     },
-    rows: () => [...rows.values()],
+    rows: (): readonly MailRateRow[] =>
+      mailGroupings.flatMap((grouping) => [...rowsBy[grouping].values()].filter((counted) => counted !== null)),
   };
 }

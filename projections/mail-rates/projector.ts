@@ -10,10 +10,12 @@ import {
   countOf,
   createTally,
   defaultName,
+  hourOf,
   type MailsOfJob,
   type MailTally,
   mailsOf,
   type NamedInHour,
+  startOf,
 } from "./count-mails.ts";
 import { type MailRateRow, mailRateTableDefinitions, mailRateTables, type RoutesRow } from "./rows.ts";
 
@@ -29,9 +31,7 @@ export const mailRatesProjector: Projector<Counted["event"]> = {
   project,
 };
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
+const dayMs = 86_400_000;
 /** For so long the counts are kept, and for so long what comes back is counted for its route. */
 export const keptMs = 92 * dayMs;
 
@@ -69,11 +69,9 @@ async function readMails(
   return mails;
 }
 
-const hourOf = ({ event }: Counted): Date => new Date(Math.floor(Date.parse(event.at) / hourMs) * hourMs);
-
 async function knownNames(transaction: Knex.Transaction, suffix: Suffix, events: readonly Counted[]) {
   const tenants = idsOf(events, ({ tenant }) => tenant);
-  const hours = idsOf(events, (stored) => hourOf(stored).toISOString()).map((at) => new Date(at));
+  const hours = idsOf(events, ({ event }) => hourOf(event.at)).map(startOf);
   const known: NamedInHour[] = [];
   for (const some of inPortions(tenants)) {
     for (const few of inPortions(hours)) {
@@ -97,12 +95,11 @@ const needsRoutes = (stored: Counted): boolean => isReport(stored) || "route" in
 function count(stored: Counted, mails: MailsOfJob, routes: NotedRoutes, tally: MailTally): void {
   const what = countOf(stored);
   if (what === null) return;
-  const { tenant } = stored;
   const receiver = mails.receiverOf(stored.event.data.recipient);
-  const hour = hourOf(stored);
-  tally.add(tenant, hour, "sender", mails.sender, what);
-  tally.add(tenant, hour, "route", routeOf(stored, routes), what);
-  if (receiver !== null) tally.add(tenant, hour, "receiver", receiver, what);
+  const ofHour = tally.of(stored.tenant, hourOf(stored.event.at));
+  ofHour.add("sender", mails.sender, what);
+  ofHour.add("route", routeOf(stored, routes), what);
+  if (receiver !== null) ofHour.add("receiver", receiver, what);
 }
 
 /** The route of a mail; of one that was sent it is noted, for what may come back. */
@@ -151,10 +148,11 @@ function noteRoutes(rows: RowsOfBatch<RoutesRow>): NotedRoutes {
 
 /** By the times of events and not by a clock, unless that of another host is ahead; once an hour. */
 async function dropOld(transaction: Knex.Transaction, suffix: Suffix, events: readonly Counted[]): Promise<void> {
-  const atHour = events.map(({ event }) => Date.parse(event.at)).filter((at) => at % hourMs < minuteMs);
-  if (atHour.length === 0) return;
+  const inFirstMinute = events.map(({ event }) => event.at).filter((at) => at.slice(14, 16) === "00");
+  const last = inFirstMinute.toSorted().at(-1);
+  if (last === undefined) return;
   const { rates, routes } = mailRateTables(suffix);
-  const before = new Date(Math.min(Math.max(...atHour), Date.now()) - keptMs);
+  const before = new Date(Math.min(Date.parse(last), Date.now()) - keptMs);
   await transaction(rates).where("hour", "<", before).delete();
   await transaction(routes).where("last_sent_at", "<", before).delete();
 }

@@ -3,6 +3,7 @@ import type { Instant } from "../../src/domain/message.ts";
 import { type MailCounts, type MailGrouping, mailCounts } from "../../src/domain/recipients/mail-counts.ts";
 import { readCheckpoint } from "../following/checkpoint.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
+import { hourOf, startOf } from "./count-mails.ts";
 import { mailRatesProjector } from "./projector.ts";
 import { mailRateTables } from "./rows.ts";
 
@@ -44,8 +45,8 @@ export const createMailRateQueries = (db: Knex): MailRateQueries => {
     const { tenant, grouping, from, to } = asked;
     const query = db(mailRateTables("").rates)
       .where({ counted_by: grouping, ...(tenant !== null && { tenant }) })
-      .andWhere("hour", ">=", startOf(from))
-      .andWhere("hour", "<=", startOf(to));
+      .andWhere("hour", ">=", startOf(hourOf(from)))
+      .andWhere("hour", "<=", startOf(hourOf(to)));
     return { readSequence: checkpoint?.sequence ?? 0, rows: await rows(query) };
   };
   return onReadableRows(db, mailRatesProjector, {
@@ -75,9 +76,6 @@ export const createMailRateQueries = (db: Knex): MailRateQueries => {
     },
   });
 };
-
-const hourMs = 3_600_000;
-const startOf = (at: Instant): Date => new Date(Math.floor(Date.parse(at) / hourMs) * hourMs);
 
 const toCounts = (row: Sums): MailCounts =>
   Object.fromEntries(mailCounts.map((count) => [count, Number(row[count])])) as MailCounts;
