@@ -14,7 +14,10 @@ export type ComposedBody = {
 
 type Texts = Pick<PersonalParts, "html" | "text">;
 
-/** Writes the body of a message with the given texts; everything else comes from the tree of parts, with its boundaries `renamed`. */
+/**
+ * Writes the body of a message with the given texts; everything else comes from the tree of parts, its boundaries as
+ * `renamed` returns them.
+ */
 export type BodyWriter = (texts: Texts, renamed?: (boundary: string) => string) => Promise<ComposedBody>;
 
 const newLine = Buffer.from("\r\n");
