@@ -2,7 +2,7 @@ import type { JobContent } from "../../src/content/content-store.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import { addressOf } from "../../src/domain/recipients/address.ts";
-import { type MailCounts, type MailGrouping, mailGroupings, noMails } from "../../src/domain/recipients/mail-counts.ts";
+import { type MailCounts, type MailGrouping, noMails } from "../../src/domain/recipients/mail-counts.ts";
 import { type Providers, providersOf, receiverOf } from "../../src/domain/throttles/providers.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { toInstant } from "../instants.ts";
@@ -129,6 +129,6 @@ function createHourTally(tenant: string, hour: Date) {
       rows.set(name, counted);
     },
     rows: (): readonly MailRateRow[] =>
-      mailGroupings.flatMap((grouping) => [...rowsBy[grouping].values()].filter((counted) => counted !== null)),
+      Object.values(rowsBy).flatMap((rows) => [...rows.values()].filter((counted) => counted !== null)),
   };
 }

@@ -18,10 +18,12 @@ type Texts = Pick<PersonalParts, "html" | "text">;
  * Writes the body of a message with the given texts; everything else comes from the tree of parts, its boundaries as
  * `renamed` returns them.
  */
-export type BodyWriter = (texts: Texts, renamed?: (boundary: string) => string) => Promise<ComposedBody>;
+export type BodyWriter = (texts: Texts, renamed?: Renaming) => Promise<ComposedBody>;
+
+type Renaming = (boundary: string) => string;
 
 const newLine = Buffer.from("\r\n");
-const asBuilt = (boundary: string): string => boundary;
+const asBuilt: Renaming = (boundary) => boundary;
 
 /** For a tree of parts that nodemailer built. Attachments are encoded once, texts for each mail. */
 export function createBodyWriter(root: MimeNode): BodyWriter {
@@ -33,7 +35,7 @@ export function createBodyWriter(root: MimeNode): BodyWriter {
   };
   const textHeader = createTextHeaders();
 
-  const writePart = async (part: MimeNode, texts: Texts, renamed: typeof asBuilt): Promise<readonly Buffer[]> => {
+  const writePart = async (part: MimeNode, texts: Texts, renamed: Renaming): Promise<readonly Buffer[]> => {
     const text = textFor(part, texts);
     if (text !== null) {
       const { encoding, content } = await encodeText(text);
@@ -44,7 +46,7 @@ export function createBodyWriter(root: MimeNode): BodyWriter {
     return [header, (await encodedOnce(part)).content];
   };
 
-  const writeParts = async (parent: MimeNode, texts: Texts, renamed: typeof asBuilt): Promise<readonly Buffer[]> => {
+  const writeParts = async (parent: MimeNode, texts: Texts, renamed: Renaming): Promise<readonly Buffer[]> => {
     const boundary = renamed(String(parent.boundary));
     const chunks: Buffer[] = [];
     for (const part of parent.childNodes) {

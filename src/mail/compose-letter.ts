@@ -90,6 +90,7 @@ const envelopeAddress = (node: MimeNode, recipient: string): string =>
   node.setEnvelope({ to: toAddress(recipient) }).getEnvelope().to[0] ?? "";
 
 const plainId = /^<[\x21-\x7e]+>$/;
+
 function fieldsOfMail(
   node: MimeNode,
   { to, name, messageId, personal, unsubscribeUrl }: Mail,

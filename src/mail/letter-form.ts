@@ -26,8 +26,10 @@ export function createLetterForms(): (letter: Letter) => LetterForm {
 
   const sharedBy = (letter: Letter): LetterForm => {
     const key = keyOf(letter);
-    const form = shared.get(key) ?? build(withoutWords(letter));
+    const known = shared.get(key);
+    if (known !== undefined) return known;
     if (shared.size >= mostShared) shared.clear();
+    const form = build(withoutWords(letter));
     shared.set(key, form);
     return form;
   };

@@ -122,7 +122,7 @@ async function start(ports: MakingPorts, { schedule, cause }: Firing, mailing: J
   return refusedFor(outcome.rejection.code);
 }
 
-/** Cancels the draft of a mailing that could not be started, so that nobody finds it and starts it later. */
+/** Cancels the draft of a mailing that could not be started, because someone could find it later and start it. */
 export async function cancelDraft({ log, now }: MakingPorts, { ref, last, cause }: Firing): Promise<void> {
   const mailing = { tenant: ref.tenant, jobId: last.madeId };
   const { state }: { readonly state: MailingState } = await readMailing(log, mailing);
