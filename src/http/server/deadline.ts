@@ -57,6 +57,7 @@ export type BoundPorts = {
 /** The same ports; each call answers before the deadline or throws. */
 export const boundBy = <Given extends BoundPorts>(deadline: Deadline, ports: Given): Given =>
   seenThrough(ports, (port, name) =>
+    // The cast: a port and its binding have the same name, which the compiler cannot follow.
     port !== undefined && isBound(name) ? bindings[name](deadline, port as never) : port,
   );
 
