@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, type LogEvent, type LogState, maxEventsOfEntry } from "../../src/event-log/event-log.ts";
+import { isBehind } from "../../src/event-log/following/behind.ts";
 import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
 import { LogLostItsEnd } from "../../src/event-log/log-failures.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
@@ -57,7 +58,7 @@ export async function followLog(following: Following, signal: AbortSignal): Prom
       position = await projectBatch(place, position, batch);
       await reached(position);
       const restMs = restAfter(batch.length, performance.now() - begunAt);
-      if (!isBehind(batch) && restMs > 0) await pause(restMs, undefined, { signal: over }).catch(() => {});
+      if (!moreWaits(batch) && restMs > 0) await pause(restMs, undefined, { signal: over }).catch(() => {});
     }
   } catch (failure) {
     if (!(failure instanceof LogLostItsEnd)) throw failure;
@@ -69,18 +70,12 @@ export async function followLog(following: Following, signal: AbortSignal): Prom
   if (broken.signal.reason instanceof WrongLog) throw broken.signal.reason;
 }
 
-/** A batch whose last event is older was read by a projection that is behind, whatever came with one reading. */
-const behindAfterMs = 1000;
-
 /**
  * Whether more events wait: the batch ends before the entry that would have made it too large, or long before the present.
- * Where the clocks of two machines differ by more, the projection hardly rests, or waits as in a steady stream.
+ * Where the clocks of two machines differ, the projection hardly rests, or waits as in a steady stream.
  */
-function isBehind(batch: readonly LogEvent[]): boolean {
-  if (batch.length > maxEvents - maxEventsOfEntry) return true;
-  const last = batch.findLast((event) => "event" in event);
-  return last !== undefined && Date.now() - Date.parse(last.event.at) > behindAfterMs;
-}
+const moreWaits = (batch: readonly LogEvent[]): boolean =>
+  batch.length > maxEvents - maxEventsOfEntry || isBehind(batch);
 
 function restAfter(events: number, busyMs: number): number {
   const share = Math.min(1, events / manyEvents);

@@ -1,5 +1,6 @@
 import { endOfBatch } from "../batches.ts";
 import { type EventLog, type LogEvent, usualRestMs } from "../event-log.ts";
+import { isBehind } from "./behind.ts";
 
 const readAtOnce = 500;
 
@@ -26,12 +27,17 @@ export type Subscription = {
   end(): void;
 };
 
+/**
+ * How long a window waits for readers that delay others, in ms; then it moves on without them. Its readers are `behind`
+ * while what it reads is old.
+ */
+export type Patience = { readonly atEnd: number; readonly behind: number };
+
 export type WindowOptions = {
   readonly log: EventLog;
   readonly afterSequence: number;
   readonly wantsFacts: boolean;
-  /** How long the window waits for readers that delay others; then it moves on without them. */
-  readonly patienceMs: number;
+  readonly patienceMs: Patience;
   /**
    * More than a reader takes in a batch, so that decoding continues while a database is busy; about a kilobyte each.
    */
@@ -62,11 +68,12 @@ export function openWindow(options: WindowOptions): LogWindow {
     start = kept[count - 1]?.sequence ?? start;
     kept = kept.slice(count);
   };
-  const makeRoom = async (more: number): Promise<void> => {
-    if (kept.length < readAtOnce || kept.length + more <= keptEvents) return;
+  const makeRoomFor = async (more: readonly LogEvent[]): Promise<void> => {
+    if (kept.length < readAtOnce || kept.length + more.length <= keptEvents) return;
     const end = endOfBatch(kept, 0, readAtOnce);
     const sequence = kept[end - 1]?.sequence ?? start;
-    await untilTaken(cursors, sequence, { patienceMs, changed, isClosed: () => closing.signal.aborted });
+    const forMs = isBehind(more) ? patienceMs.behind : patienceMs.atEnd;
+    await untilTaken(cursors, sequence, { forMs, changed, isClosed: () => closing.signal.aborted });
     if (start < sequence) drop(indexAfter(kept, sequence));
   };
   const shortestRestMs = (): number => {
@@ -77,7 +84,7 @@ export function openWindow(options: WindowOptions): LogWindow {
     const wants = { wantsFacts: () => hasFacts, restMs: shortestRestMs };
     const from = { afterSequence, maxEvents: readAtOnce, signal: closing.signal, ...wants };
     for await (const batch of log.follow(from)) {
-      await makeRoom(batch.length);
+      await makeRoomFor(batch);
       for (const entry of batch) kept.push(entry);
       changed.notify();
     }
@@ -133,16 +140,13 @@ export function openWindow(options: WindowOptions): LogWindow {
 /** The sequence up to which a reader has taken the events. */
 type Cursor = WindowReader & { position: number };
 
-type Patience = { readonly patienceMs: number; readonly changed: Notifier; readonly isClosed: () => boolean };
+type Waiting = { readonly forMs: number; readonly changed: Notifier; readonly isClosed: () => boolean };
 
-/**
- * Waits until all readers have reached a sequence: without a limit while none has, and for `patienceMs` once one of
- * them could go on.
- */
+/** Waits until all readers have reached a sequence: without a limit while none has, and for `forMs` once one of them could go on. */
 async function untilTaken(
   cursors: ReadonlySet<Cursor>,
   sequence: number,
-  { patienceMs, changed, isClosed }: Patience,
+  { forMs, changed, isClosed }: Waiting,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let isEnough = false;
@@ -153,7 +157,7 @@ async function untilTaken(
   while (!isClosed()) {
     const behind = [...cursors].filter(({ position }) => position < sequence).length;
     if (behind === 0 || isEnough) break;
-    if (behind < cursors.size) timer ??= setTimeout(runOut, patienceMs);
+    if (behind < cursors.size) timer ??= setTimeout(runOut, forMs);
     await changed.notified();
   }
   clearTimeout(timer);

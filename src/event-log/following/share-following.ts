@@ -3,19 +3,23 @@ import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts"
 
 type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;
 
-/** The patience is longer than a healthy database takes for a batch; the events kept are one and a half batches of a projection. */
-const whileAllIsWell: Together = { patienceMs: 200, keptEvents: 3_000 };
+/**
+ * The patience at the end of the log is longer than a healthy database takes for a batch. Far behind, it is longer than
+ * a busy one does: readers that part there decode everything once each, and the slowest of them gets the least of the
+ * process. The events kept are one and a half batches of a projection.
+ */
+const whileAllIsWell: Together = { patienceMs: { atEnd: 200, behind: 5_000 }, keptEvents: 3_000 };
 
 /**
  * For projections of the whole log that end together: each is as fast as the slowest, and all are faster than one by
  * one. Their batches are larger.
  */
-export const asOne: Together = { patienceMs: 30_000, keptEvents: 13_000 };
+export const asOne: Together = { patienceMs: { atEnd: 30_000, behind: 30_000 }, keptEvents: 13_000 };
 
 /**
  * Shares the log among those of one process that follow it: those at about the same sequence share one reader, so that
  * every entry is fetched and decoded once for all of them. Each follows as if it were alone. One that falls behind the
- * others by more than a window delays them for at most `patienceMs`, then reads alone until it has caught up; one that
+ * others by more than a window delays them for as long as they are patient, then reads alone until it has caught up; one that
  * stops or fails does not affect the others. The log is followed as long as there is one.
  */
 export function shareFollowing(log: EventLog, together: Together = whileAllIsWell): EventLog {

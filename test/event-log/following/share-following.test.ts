@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { EventLog, LogEvent } from "../../../src/event-log/event-log.ts";
 import { shareFollowing } from "../../../src/event-log/following/share-following.ts";
@@ -10,7 +11,7 @@ import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
 import { storeFacts } from "../../support/store-facts.ts";
 import { followContract } from "../follow-contract.ts";
 
-const patienceMs = 50;
+const patienceMs = { atEnd: 50, behind: 50 };
 
 describe("a log that followers share", () => {
   const shared = shareFollowing(createMemoryEventLog());
@@ -35,9 +36,9 @@ describe("followers that share a log", () => {
     return { count, log: { ...log, follow } };
   };
 
-  const openShared = (source: EventLog = createMemoryEventLog()) => {
+  const openShared = (source: EventLog = createMemoryEventLog(), patience = patienceMs) => {
     const { count, log } = countReading(source);
-    return { source, count, log: shareFollowing(log, { patienceMs, keptEvents: 3000 }) };
+    return { source, count, log: shareFollowing(log, { patienceMs: patience, keptEvents: 3000 }) };
   };
 
   /** A follower that takes only what it is told to. */
@@ -135,6 +136,42 @@ describe("followers that share a log", () => {
     expect(slow.sequences).to.deep.equal(upTo(8001));
     await eventually(() => expect(count.readers).to.equal(1));
     await Promise.all([slow.end(), quick.end()]);
+  });
+
+  describe("in a window that waits where its events are old, and hardly at the end of the log", () => {
+    const patience = { atEnd: 1, behind: 20_000 };
+    const happenedNow = (entry: LogEvent): LogEvent =>
+      "event" in entry ? ({ ...entry, event: { ...entry.event, at: new Date().toISOString() } } as LogEvent) : entry;
+
+    it("stay together far behind, where each would decode everything alone", async () => {
+      const { source, count, log } = openShared(createMemoryEventLog(), patience);
+      await storeFacts(source, 8000);
+      const [slow, quick] = [follower(log), follower(log)];
+      await slow.take();
+      const quickIsDone = quick.takeUpTo(8000);
+      while ((slow.sequences.at(-1) ?? 0) < 8000) {
+        await pause(4);
+        await slow.take();
+        expect(quick.sequences.length - slow.sequences.length).to.be.at.most(3500);
+      }
+      await quickIsDone;
+      expect(slow.sequences).to.deep.equal(upTo(8000));
+      expect(count).to.deep.equal({ readers: 1, events: 8000 });
+      await Promise.all([slow.end(), quick.end()]);
+    });
+
+    it("part at the end of the log, where a present event must not wait for a slow reader", async () => {
+      const source = createMemoryEventLog();
+      await storeFacts(source, 8000);
+      const { log } = openShared(alteredLog(source, happenedNow), patience);
+      const [slow, quick] = [follower(log), follower(log)];
+      await slow.take();
+      await quick.takeUpTo(8000);
+      expect(slow.sequences).to.have.length(100);
+      await slow.takeUpTo(8000);
+      expect(slow.sequences).to.deep.equal(upTo(8000));
+      await Promise.all([slow.end(), quick.end()]);
+    });
   });
 
   it("read no further ahead than a few thousand events where no follower takes them", async () => {
