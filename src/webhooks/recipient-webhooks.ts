@@ -38,7 +38,7 @@ const tryAgainMs = 3000;
 const atOnce = 64;
 const atOnceOfTenant = 16;
 /** A stream leaves a window at once that has moved on; each window is at most about 2 MB. */
-const apart = { patienceMs: { atEnd: 1, behind: 1 }, keptEvents: 2000 };
+const apart = { patienceMs: { atEnd: 1, behind: 1 }, keptEvents: 2000, reach: 0 };
 
 /**
  * Sends the endpoints that ask for it what happens to each recipient, at least once and in order. Of all processes one does

@@ -7,9 +7,11 @@ const readAtOnce = 500;
 export type LogWindow = {
   /** Whether the event after a sequence is in the window, or comes next, facts included for a reader that wants them. */
   covers(sequence: number, wantsFacts: boolean): boolean;
+  /** How many entries it has yet to read until it comes to a sequence; null where it is there, or beyond, or without the facts. */
+  distanceTo(sequence: number, wantsFacts: boolean): number | null;
   /** Whether facts are decoded: as long as a reader wants them. */
   hasFacts(): boolean;
-  /** Adds a reader at a sequence that is covered. */
+  /** Adds a reader at a sequence that is covered, or that the window has yet to come to. */
   subscribe(afterSequence: number, reader: WindowReader, signal: AbortSignal): Subscription;
 };
 
@@ -21,7 +23,7 @@ export type Subscription = {
   readonly position: () => number;
   /**
    * The next events of whole entries, at least one entry and else at most `maxEvents` events; waits for them. Null once the signal aborts, and if the
-   * window has moved on without this reader. Throws the failure of following the log, after every event before it.
+   * window has moved on without this reader, or fails before it has come to it. Throws the failure of following the log, after every event before it.
    */
   next(maxEvents: number): Promise<readonly LogEvent[] | null>;
   end(): void;
@@ -74,6 +76,8 @@ export function openWindow(options: WindowOptions): LogWindow {
     const sequence = kept[end - 1]?.sequence ?? start;
     const forMs = isBehind(more) ? patienceMs.behind : patienceMs.atEnd;
     await untilTaken(cursors, sequence, { forMs, changed, isClosed: () => closing.signal.aborted });
+    // Nobody waits a second time for those that are left behind.
+    for (const cursor of cursors) if (cursor.position < sequence) cursors.delete(cursor);
     if (start < sequence) drop(indexAfter(kept, sequence));
   };
   const shortestRestMs = (): number => {
@@ -100,6 +104,7 @@ export function openWindow(options: WindowOptions): LogWindow {
 
   return {
     covers: (sequence, wantsFacts) => start <= sequence && sequence <= end() && (hasFacts || !wantsFacts),
+    distanceTo: (sequence, wantsFacts) => (sequence > end() && (hasFacts || !wantsFacts) ? sequence - end() : null),
     hasFacts: () => hasFacts,
     subscribe: (from, reader, signal) => {
       const cursor: Cursor = { position: from, ...reader };
@@ -117,7 +122,10 @@ export function openWindow(options: WindowOptions): LogWindow {
               changed.notify();
               return entries;
             }
-            if (failure !== null) throw failure.cause;
+            if (failure !== null) {
+              if (cursor.position > end()) return null;
+              throw failure.cause;
+            }
             await changed.notified();
           }
           return null;

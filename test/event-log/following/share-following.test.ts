@@ -11,7 +11,7 @@ import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
 import { storeFacts } from "../../support/store-facts.ts";
 import { followContract } from "../follow-contract.ts";
 
-const patienceMs = { atEnd: 50, behind: 50 };
+const limits = { patienceMs: { atEnd: 50, behind: 50 }, keptEvents: 3000, reach: 0 };
 
 describe("a log that followers share", () => {
   const shared = shareFollowing(createMemoryEventLog());
@@ -36,9 +36,9 @@ describe("followers that share a log", () => {
     return { count, log: { ...log, follow } };
   };
 
-  const openShared = (source: EventLog = createMemoryEventLog(), patience = patienceMs) => {
+  const openShared = (source: EventLog = createMemoryEventLog(), others: Partial<typeof limits> = {}) => {
     const { count, log } = countReading(source);
-    return { source, count, log: shareFollowing(log, { patienceMs: patience, keptEvents: 3000 }) };
+    return { source, count, log: shareFollowing(log, { ...limits, ...others }) };
   };
 
   /** A follower that takes only what it is told to. */
@@ -138,13 +138,13 @@ describe("followers that share a log", () => {
     await Promise.all([slow.end(), quick.end()]);
   });
 
-  describe("in a window that waits where its events are old, and hardly at the end of the log", () => {
-    const patience = { atEnd: 1, behind: 20_000 };
+  describe("that have a long way to go", () => {
+    const farBehind = { patienceMs: { atEnd: 1, behind: 20_000 }, reach: 3000 };
     const happenedNow = (entry: LogEvent): LogEvent =>
       "event" in entry ? ({ ...entry, event: { ...entry.event, at: new Date().toISOString() } } as LogEvent) : entry;
 
-    it("stay together far behind, where each would decode everything alone", async () => {
-      const { source, count, log } = openShared(createMemoryEventLog(), patience);
+    it("stay together, because each would decode everything once more", async () => {
+      const { source, count, log } = openShared(createMemoryEventLog(), farBehind);
       await storeFacts(source, 8000);
       const [slow, quick] = [follower(log), follower(log)];
       await slow.take();
@@ -160,10 +160,10 @@ describe("followers that share a log", () => {
       await Promise.all([slow.end(), quick.end()]);
     });
 
-    it("part at the end of the log, where a present event must not wait for a slow reader", async () => {
+    it("part where they come to what happens now, which must not wait for a slow reader", async () => {
       const source = createMemoryEventLog();
       await storeFacts(source, 8000);
-      const { log } = openShared(alteredLog(source, happenedNow), patience);
+      const { log } = openShared(alteredLog(source, happenedNow), farBehind);
       const [slow, quick] = [follower(log), follower(log)];
       await slow.take();
       await quick.takeUpTo(8000);
@@ -171,6 +171,71 @@ describe("followers that share a log", () => {
       await slow.takeUpTo(8000);
       expect(slow.sequences).to.deep.equal(upTo(8000));
       await Promise.all([slow.end(), quick.end()]);
+    });
+
+    it("wait for the one that starts a little later, and then share with it", async () => {
+      const { source, count, log } = openShared(createMemoryEventLog(), farBehind);
+      await storeFacts(source, 20_000);
+      const early = [follower(log), follower(log)];
+      await Promise.all(early.map(({ takeUpTo }) => takeUpTo(4000)));
+      const late = follower(log);
+      await late.take();
+      await Promise.all([...early, late].map(({ takeUpTo }) => takeUpTo(20_000)));
+      for (const { sequences } of [...early, late]) expect(sequences).to.deep.equal(upTo(20_000));
+      expect(count.readers).to.equal(1);
+      expect(count.events).to.be.within(20_000, 28_000);
+      await Promise.all([...early, late].map(({ end }) => end()));
+    });
+
+    it("wait once for one that stands still", async () => {
+      const { source, log } = openShared(createMemoryEventLog(), { patienceMs: { atEnd: 1, behind: 300 } });
+      await storeFacts(source, 20_000);
+      const [still, others] = [follower(log), [follower(log), follower(log)]];
+      await still.take();
+      const begunAt = performance.now();
+      await Promise.all(others.map(({ takeUpTo }) => takeUpTo(20_000)));
+      expect(performance.now() - begunAt).to.be.within(250, 5000);
+      await Promise.all([still, ...others].map(({ end }) => end()));
+    });
+
+    it("do not wait for one that is further away than their reach, or at the end of the log", async () => {
+      const { source, log } = openShared(createMemoryEventLog(), farBehind);
+      await storeFacts(source, 8000);
+      const early = follower(log);
+      await early.takeUpTo(7000);
+      const late = follower(log);
+      await late.take();
+      await early.takeUpTo(8000);
+      expect(late.sequences).to.have.length(100);
+      await Promise.all([early.end(), late.end()]);
+
+      const present = openShared(alteredLog(source, happenedNow), farBehind);
+      const other = follower(present.log);
+      await other.takeUpTo(4000);
+      const later = follower(present.log);
+      await later.take();
+      await other.takeUpTo(8000);
+      expect(later.sequences).to.have.length(100);
+      await Promise.all([other.end(), later.end()]);
+    });
+
+    it("go on alone when the one that they wait for cannot read on", async () => {
+      const source = createMemoryEventLog();
+      await storeFacts(source, 8000);
+      let isBroken = false;
+      const { log } = openShared(
+        alteredLog(source, (entry) => (isBroken && entry.sequence === 200 ? "undecodable" : entry)),
+        farBehind,
+      );
+      const early = follower(log);
+      await early.takeUpTo(4000);
+      isBroken = true;
+      const late = follower(log);
+      await late.take();
+      await early.takeUpTo(8000);
+      expect(early.sequences).to.deep.equal(upTo(8000));
+      expect(await failureOf(late.takeUpTo(8000))).to.be.instanceOf(UndecodableEvent);
+      await early.end();
     });
   });
 
