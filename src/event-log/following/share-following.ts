@@ -3,7 +3,10 @@ import { isBehind } from "./behind.ts";
 import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts";
 
 type Together = Pick<WindowOptions, "patienceMs" | "keptEvents"> & {
-  /** A reader that is behind waits for a window that is at most so many entries behind it, and then shares it. */
+  /**
+   * A reader that is behind waits for a window that is at most so many entries behind it, and less far than the end of the
+   * log is away; then both share it.
+   */
   readonly reach: number;
 };
 
@@ -43,10 +46,10 @@ export function shareFollowing(log: EventLog, together: Together = whileAllIsWel
       );
       return (covering.find(({ window }) => window.hasFacts()) ?? covering[0])?.window ?? null;
     },
-    findBehind: (sequence, wantsFacts) => {
+    findBehind: (sequence, wantsFacts, reach = together.reach) => {
       const within = [...opened].flatMap(({ window, logCreatedAt }) => {
         const distance = logCreatedAt === createdAt ? window.distanceTo(sequence, wantsFacts) : null;
-        return distance !== null && distance <= together.reach ? [{ window, distance }] : [];
+        return distance !== null && distance <= Math.min(reach, together.reach) ? [{ window, distance }] : [];
       });
       return within.toSorted((one, other) => other.distance - one.distance)[0]?.window ?? null;
     },
@@ -68,7 +71,7 @@ type SharedWindow = { readonly logCreatedAt: string; readonly window: LogWindow 
 type WindowsOf = (createdAt: string) => {
   readonly find: (sequence: number, wantsFacts: boolean) => LogWindow | null;
   /** The last of the windows that have yet to come to a sequence, and are within reach. */
-  readonly findBehind: (sequence: number, wantsFacts: boolean) => LogWindow | null;
+  readonly findBehind: (sequence: number, wantsFacts: boolean, reach?: number) => LogWindow | null;
   readonly open: (sequence: number, wantsFacts: boolean) => LogWindow;
 };
 
@@ -86,10 +89,15 @@ async function* followTogether(
   if (state === null) return;
   const windows = windowsOf(state.createdAt);
   let position = afterSequence;
+  /** The window to wait for after a batch: no event that happens now waits meanwhile. */
+  const worthWaitingFor = async (batch: readonly LogEvent[]): Promise<LogWindow | null> => {
+    if (!isBehind(batch) || windows.findBehind(position, wantsFacts) === null) return null;
+    const end = await log.state(signal).catch(() => null);
+    return end === null ? null : windows.findBehind(position, wantsFacts, end.lastSequence - position);
+  };
   /** Where to go on after a batch, if not in the same window. */
-  const elsewhere = (window: LogWindow, batch: readonly LogEvent[]): LogWindow | null => {
-    const behind = isBehind(batch) ? windows.findBehind(position, wantsFacts) : null;
-    const best = behind ?? windows.find(position, wantsFacts);
+  const elsewhere = async (window: LogWindow, batch: readonly LogEvent[]): Promise<LogWindow | null> => {
+    const best = (await worthWaitingFor(batch)) ?? windows.find(position, wantsFacts);
     return best === window ? null : best;
   };
   let next: LogWindow | null = null;
@@ -101,7 +109,7 @@ async function* followTogether(
       for (let batch = await subscription.next(maxEvents); batch !== null; batch = await subscription.next(maxEvents)) {
         yield batch;
         position = subscription.position();
-        next = elsewhere(window, batch);
+        next = await elsewhere(window, batch);
         if (next !== null) break;
       }
     } finally {

@@ -198,7 +198,7 @@ describe("followers that share a log", () => {
       await Promise.all([still, ...others].map(({ end }) => end()));
     });
 
-    it("do not wait for one that is further away than their reach, or at the end of the log", async () => {
+    it("do not wait for one that is further away than their reach, or than the end of the log", async () => {
       const { source, log } = openShared(createMemoryEventLog(), farBehind);
       await storeFacts(source, 8000);
       const early = follower(log);
@@ -217,6 +217,17 @@ describe("followers that share a log", () => {
       await other.takeUpTo(8000);
       expect(later.sequences).to.have.length(100);
       await Promise.all([other.end(), later.end()]);
+
+      const wide = openShared(source, { ...farBehind, reach: Number.POSITIVE_INFINITY });
+      const ahead = follower(wide.log);
+      await ahead.takeUpTo(7900);
+      const behind = follower(wide.log);
+      await behind.take();
+      await ahead.takeUpTo(8000);
+      const { sequences } = await storeFacts(source, 1);
+      await ahead.takeUpTo(sequences[0] as number);
+      expect(behind.sequences).to.have.length(100);
+      await Promise.all([ahead.end(), behind.end()]);
     });
 
     it("go on alone when the one that they wait for cannot read on", async () => {
