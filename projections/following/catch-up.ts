@@ -26,6 +26,8 @@ export type Progress = {
 export type CatchUp = {
   readonly place: ProjectionPlace;
   readonly log: EventLog;
+  /** The same log, where the readers of `log` share it and wait for each other. */
+  readonly alone?: EventLog;
   readonly from: Checkpoint;
   /** A shorter silence is not a gap but a log that is slow to answer. */
   readonly atLeast: number;
@@ -38,7 +40,7 @@ export type CatchUp = {
 
 /** Projects up to the current end of the log, and returns that sequence. Throws when the signal aborts. */
 export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Checkpoint> {
-  const { place, log, from, atLeast, onProgress, onErasure } = options;
+  const { place, log, alone = log, from, atLeast, onProgress, onErasure } = options;
   // The log is known to reach at least this sequence: its own checkpoint was read from it.
   const seen = { sequence: Math.max(atLeast, from.sequence), logCreatedAt: from.logCreatedAt };
   const { createdAt, lastSequence: end } = await settledState(log, seen, believedAfterMs, signal);
@@ -50,7 +52,8 @@ export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Ch
 
   const report = createReport(place.projector.name, from.sequence, lastSequence, onProgress);
   const silence = watchSilence(async () => {
-    return position.sequence >= atLeast && (await log.state()).lastSequence === end;
+    if (position.sequence < atLeast || (await log.state()).lastSequence !== end) return false;
+    return isSilentAfter(alone, position.sequence);
   });
   const over = AbortSignal.any([signal, silence.isEnd]);
   try {
@@ -73,6 +76,13 @@ export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Ch
 const isErasureFor = ({ projector }: ProjectionPlace, entry: LogEvent): boolean =>
   isOfTenant(entry) && entry.event.type === "JobContentErased" && isHandled(projector, entry);
 
+/** Whether nothing comes after a sequence while the log is asked for it. */
+async function isSilentAfter(log: EventLog, afterSequence: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(silenceMs / 2);
+  for await (const _ of log.follow({ afterSequence, maxEvents: 1, signal, wantsFacts: () => false })) return false;
+  return true;
+}
+
 /** Reports that the end is reached: no event has come for a while, and the log confirms that there is none. */
 function watchSilence(isPlausible: () => Promise<boolean>) {
   const end = new AbortController();
@@ -82,7 +92,11 @@ function watchSilence(isPlausible: () => Promise<boolean>) {
     while (!stopped.signal.aborted) {
       await pause(silenceMs / 4, undefined, { signal: stopped.signal }).catch(() => {});
       const isLong = since !== null && performance.now() - since >= silenceMs;
-      if (isLong && (await isPlausible().catch(() => false)) && since !== null) end.abort();
+      const isEnd = isLong && (await isPlausible().catch(() => false));
+      // An event may have come meanwhile.
+      if (since === null) continue;
+      if (isEnd) end.abort();
+      else if (isLong) since = performance.now();
     }
   };
   const watching = watch();

@@ -20,7 +20,7 @@ export async function rebuild(projectors: readonly Projector[], setup: RebuildSe
   await holdingRebuildLocks(setup.db, projectors, async (held) => {
     // All start to read at the same moment: a projection that joined later would read the whole log alone.
     const begun = await Promise.allSettled(held.map((one) => prepare(one, setup)));
-    const together = { ...setup, log: shareFollowing(setup.log, asOne) };
+    const together = { ...setup, log: shareFollowing(setup.log, asOne), alone: setup.log };
     const ready = begun.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     const done = await Promise.allSettled(
       ready.map((one) => orElseAsBefore(one, setup.db, () => replaceLive(one, "__next", together))),

@@ -15,6 +15,8 @@ import { dropTables, liveCheckpoint } from "./table-set.ts";
 export type RebuildSetup = {
   readonly db: Knex;
   readonly log: EventLog;
+  /** See CatchUp. */
+  readonly alone?: EventLog;
   readonly sources: Sources;
   readonly announcements: Announcements;
   readonly onProgress: (progress: Progress) => void;
@@ -47,11 +49,11 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
     lastErasure = Math.max(lastErasure, sequence);
   };
   const fill = async (atLeast: number, until: AbortSignal): Promise<Checkpoint> => {
-    const { sources, onProgress } = setup;
+    const { alone = log, sources, onProgress } = setup;
     const checkpoint = await readCheckpoint(db, projector.name, from);
     if (checkpoint === null) throw new Error(`The new tables of ${projector.name} no longer exist.`);
     const place = { db, projector, suffix: from, sources };
-    return catchUp({ place, log, from: checkpoint, atLeast, onProgress, onErasure }, until);
+    return catchUp({ place, log, alone, from: checkpoint, atLeast, onProgress, onErasure }, until);
   };
   // Catches up with most of the log while the live projection continues; it has to wait only for the few events that
   // came in meanwhile.

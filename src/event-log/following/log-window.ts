@@ -64,11 +64,13 @@ export function openWindow(options: WindowOptions): LogWindow {
   let failure: { readonly cause: unknown } | null = null;
 
   const end = (): number => kept.at(-1)?.sequence ?? start;
-  /** Trims in steps and not for each event, because the remaining events are copied. */
   const drop = (count: number): void => {
-    if (count < kept.length && count < readAtOnce) return;
     start = kept[count - 1]?.sequence ?? start;
     kept = kept.slice(count);
+  };
+  /** In steps and not for each event, because the remaining events are copied. */
+  const trim = (count: number): void => {
+    if (count === kept.length || count >= readAtOnce) drop(count);
   };
   const makeRoomFor = async (more: readonly LogEvent[]): Promise<void> => {
     if (kept.length < readAtOnce || kept.length + more.length <= keptEvents) return;
@@ -118,7 +120,7 @@ export function openWindow(options: WindowOptions): LogWindow {
             const entries = kept.slice(first, endOfBatch(kept, first, maxEvents));
             if (entries.length > 0) {
               cursor.position = entries.at(-1)?.sequence ?? cursor.position;
-              drop(indexAfter(kept, Math.min(...[...cursors].map(({ position }) => position))));
+              trim(indexAfter(kept, Math.min(...[...cursors].map(({ position }) => position))));
               changed.notify();
               return entries;
             }
