@@ -75,7 +75,8 @@ export async function openStage({
       ...(jobsMaxBytes === undefined ? {} : { JOBS_MAX_BYTES: String(jobsMaxBytes) }),
     }),
   );
-  const close = async (log: LogReader | null): Promise<void> => {
+  let log: LogReader | null = null;
+  const close = async (): Promise<void> => {
     await Promise.all(actors.map((actor) => processes[actor].kill()));
     await log?.close();
     await mailServer.stop();
@@ -87,7 +88,7 @@ export async function openStage({
   try {
     await processes.projector.start();
     await Promise.all(actors.map((actor) => processes[actor].start()));
-    const log = await openLogReader(nats, (past?.entries ?? 0) + 1);
+    log = await openLogReader(nats, (past?.entries ?? 0) + 1);
     if (past !== null) await untilFollowed(processes.api.url(), past);
     const people = needsKeys ? await giveKeys(nats) : { asker: {}, approver: {} };
     const apiUrls = (): readonly string[] => [processes.api.url()];
@@ -103,11 +104,11 @@ export async function openStage({
       bouncesPort,
       mysqlUrl,
       log,
-      close: () => close(log),
+      close,
     };
   } catch (failure) {
     // A stage that is not whole would go on beside the next one for ever.
-    await close(null);
+    await close();
     throw failure;
   }
 }
