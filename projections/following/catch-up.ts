@@ -27,7 +27,7 @@ export type CatchUp = {
   readonly place: ProjectionPlace;
   readonly log: EventLog;
   /** The same log, where the readers of `log` share it and wait for each other. */
-  readonly alone?: EventLog;
+  readonly alone?: EventLog | undefined;
   readonly from: Checkpoint;
   /** A shorter silence is not a gap but a log that is slow to answer. */
   readonly atLeast: number;

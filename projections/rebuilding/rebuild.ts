@@ -18,7 +18,7 @@ import { createTables, dropTables, wholeCheckpoint } from "./table-set.ts";
  */
 export async function rebuild(projectors: readonly Projector[], setup: RebuildSetup): Promise<void> {
   await holdingRebuildLocks(setup.db, projectors, async (held) => {
-    // All start to read at the same moment: a projection that joined later would read the whole log alone.
+    // All start to read at the same moment: the others would wait for a projection that joined later.
     const begun = await Promise.allSettled(held.map((one) => prepare(one, setup)));
     const together = { ...setup, log: shareFollowing(setup.log, asOne), alone: setup.log };
     const ready = begun.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));

@@ -49,7 +49,7 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
     lastErasure = Math.max(lastErasure, sequence);
   };
   const fill = async (atLeast: number, until: AbortSignal): Promise<Checkpoint> => {
-    const { alone = log, sources, onProgress } = setup;
+    const { alone, sources, onProgress } = setup;
     const checkpoint = await readCheckpoint(db, projector.name, from);
     if (checkpoint === null) throw new Error(`The new tables of ${projector.name} no longer exist.`);
     const place = { db, projector, suffix: from, sources };

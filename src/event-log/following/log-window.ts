@@ -78,7 +78,7 @@ export function openWindow(options: WindowOptions): LogWindow {
     const sequence = kept[end - 1]?.sequence ?? start;
     const forMs = isBehind(more) ? patienceMs.behind : patienceMs.atEnd;
     await untilTaken(cursors, sequence, { forMs, changed, isClosed: () => closing.signal.aborted });
-    // Nobody waits a second time for those that are left behind.
+    // A reader that is left behind delays the others once.
     for (const cursor of cursors) if (cursor.position < sequence) cursors.delete(cursor);
     if (start < sequence) drop(indexAfter(kept, sequence));
   };
