@@ -3,6 +3,7 @@
  *
  * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process or the API, nor to test
  *   code that opens sockets. They can start no server. This follows from the imports, so that no list of them can be wrong.
+ *   Those below that try every step, or sit out times, are left to `npm test`.
  * - `usual`, or nothing (`npm test`): all but the long ones below.
  * - `all` (`npm run test:all`): every file, and the simulation at its full length.
  *
@@ -38,6 +39,16 @@ const long = [
   "test/seals/killed-sealer.test.ts",
   "test/rules/",
   "test/release/",
+];
+
+/** They need no server, but seconds: processes in memory that die at each of their steps, and clocks that are waited for. */
+const patient = [
+  "test/mailings/crash-points.test.ts",
+  "test/mailings/follow-mailings.test.ts",
+  "test/mailings/undo-mailing.test.ts",
+  "test/mailings/retry-mailing.test.ts",
+  "test/mailings/brakes.test.ts",
+  "test/nats/node-watch.test.ts",
 ];
 
 /** They begin first, after the long ones: a run ends early where nothing slow begins late. */
@@ -82,11 +93,12 @@ function unitFiles() {
 }
 
 function filesOf(tier) {
-  for (const name of long) if (!files.some((file) => file.startsWith(name))) throw new Error(`There is no ${name}`);
-  const unit = unitFiles();
+  const named = [...long, ...patient];
+  for (const name of named) if (!files.some((file) => file.startsWith(name))) throw new Error(`There is no ${name}`);
+  const unit = unitFiles().filter((file) => !isIn(patient, file));
   const tiers = { unit, usual: files.filter((file) => !isIn(long, file)), all: files };
   if (tiers[tier] === undefined) throw new Error(`TEST_TIER is "${tier}"; expected ${Object.keys(tiers).join(", ")}`);
-  const begin = [...long, ...slow];
+  const begin = [...long, ...patient, ...slow];
   const placeOf = (file) => (unit.includes(file) ? begin.length + 1 : placeIn(begin, file));
   return tiers[tier].toSorted((one, other) => placeOf(one) - placeOf(other));
 }

@@ -15,18 +15,21 @@ export type AddressSet = {
 };
 
 const digestBytes = 16;
-/** The set is in so many tables that grow one after the other: growing never takes more memory than one table. */
-const tableCount = 256;
 const firstSlots = 16;
 const fullest = 0.9;
 const growth = 1.5;
 
 /** `mailing` makes the digests of one mailing different from those of any other. */
 export function createAddressSet(mailing: string): AddressSet {
-  const tables = Array.from({ length: tableCount }, createTable);
+  /** By the first byte of a digest. They grow one after the other: growing never takes more memory than one of them. */
+  const tables: Table[] = [];
   let size = 0;
   const digestOf = (key: string): Buffer => hash("sha256", `${mailing}\n${key}`, "buffer").subarray(0, digestBytes);
-  const tableOf = (digest: Buffer): Table => tables[digest[0] as number] as Table;
+  const tableOf = (digest: Buffer): Table => {
+    const first = digest[0] as number;
+    tables[first] ??= createTable();
+    return tables[first];
+  };
   return {
     has: (key) => {
       const digest = digestOf(key);

@@ -1,4 +1,5 @@
 import { readMailing } from "../commands/read-version.ts";
+import { createFairSemaphore } from "../concurrency/semaphore.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import { mailingDecider } from "../domain/mailing/decider.ts";
@@ -17,7 +18,7 @@ export type ImportOutcome =
   | { readonly outcome: "imported"; readonly counts: ImportCounts; readonly sequence: number }
   /** What came before the fault was imported. */
   | { readonly outcome: "unreadable"; readonly fault: LineFault; readonly counts: ImportCounts }
-  /** `conflict` also where another import of the mailing is running. */
+  /** `conflict` also where another import of the mailing is running or waits. */
   | Refused["outcome"]
   /** This process imports as much as it may. */
   | { readonly outcome: "busy" };
@@ -30,6 +31,8 @@ export type Importer = {
 const importsAtOnce = 3;
 /** So that no tenant keeps the others out. */
 const importsOfTenant = 2;
+/** Short files come and go in milliseconds: an application that sends several at once is not refused for that. */
+const usualPatienceMs = 5000;
 const contentsReadAtOnce = 4;
 
 /**
@@ -37,19 +40,21 @@ const contentsReadAtOnce = 4;
  * died, stays; the same file again adds the rest, as every address stands in a mailing once. Each decision is guarded by
  * the one before it, so of two imports of a mailing at the same time one ends with a conflict.
  */
-export function createImporter(ports: ImportPorts): Importer {
-  const running = new Map<string, string>();
+export function createImporter(ports: ImportPorts, patienceMs = usualPatienceMs): Importer {
+  const semaphore = createFairSemaphore(importsAtOnce, importsOfTenant);
+  const mailings = new Set<string>();
   return {
     import: async (mailing, file, cause) => {
       const key = keyOf(mailing);
-      if (running.has(key)) return { outcome: "conflict" };
-      const ofTenant = [...running.values()].filter((tenant) => tenant === mailing.tenant).length;
-      if (running.size >= importsAtOnce || ofTenant >= importsOfTenant) return { outcome: "busy" };
-      running.set(key, mailing.tenant);
+      if (mailings.has(key)) return { outcome: "conflict" };
+      mailings.add(key);
       try {
-        return await importInto(ports, mailing, file, cause);
+        const outcome = await semaphore.runWithin(patienceMs, mailing.tenant, () =>
+          importInto(ports, mailing, file, cause),
+        );
+        return outcome ?? { outcome: "busy" };
       } finally {
-        running.delete(key);
+        mailings.delete(key);
       }
     },
   };

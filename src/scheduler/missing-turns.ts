@@ -1,6 +1,6 @@
+import { createPollLoop, type PollLoop } from "../concurrency/poll-loop.ts";
 import { stateAfter } from "../domain/job/decider.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
-import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { QueuedTurn, Turns } from "../turns/turns.ts";
 import { type PutTurn, queuedAfter } from "./scheduler.ts";
 import type { WaitingList } from "./waiting-list.ts";

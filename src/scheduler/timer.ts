@@ -1,4 +1,4 @@
-import { createPollLoop, type PollLoop } from "../poll-loop.ts";
+import { createPollLoop, type PollLoop } from "../concurrency/poll-loop.ts";
 import type { PutTurn } from "./scheduler.ts";
 import type { WaitingList } from "./waiting-list.ts";
 

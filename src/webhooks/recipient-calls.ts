@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { FairSemaphore } from "../concurrency/semaphore.ts";
 import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { deliver, deliveryIdOf, type Verdict } from "../signed-post/signed-post.ts";
 import type { People } from "./people.ts";
 import type { RecipientEndpoint } from "./recipient-endpoints.ts";
 import { type ToldEvent, toMessage } from "./recipient-messages.ts";
-import type { FairSemaphore } from "./semaphore.ts";
 import { findEndpoint } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
+import { createFairSemaphore } from "../concurrency/semaphore.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createActiveProcess } from "../event-log/following/active-process.ts";
@@ -12,7 +13,6 @@ import { lastPlaceOf } from "../event-log/place.ts";
 import { type Calling, type CallPorts, longestOutageMs } from "./recipient-calls.ts";
 import type { RecipientEndpoint, RecipientEndpoints } from "./recipient-endpoints.ts";
 import { type Skipped, type StreamPorts, type StreamState, serveEndpoint } from "./recipient-stream.ts";
-import { createFairSemaphore } from "./semaphore.ts";
 import { type StoredStream, storedStream, toStoredStream } from "./stored-stream.ts";
 
 export type RecipientWebhooksPorts = Omit<CallPorts, "semaphore"> & {

@@ -1,8 +1,8 @@
+import { keepPolling } from "../concurrency/poll-loop.ts";
+import type { Semaphore } from "../concurrency/semaphore.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
 import type { EventLog } from "../event-log/event-log.ts";
-import { keepPolling } from "../poll-loop.ts";
 import { type DueDeliveries, type DueDelivery, readDeliveries } from "./deliveries.ts";
-import type { Semaphore } from "./semaphore.ts";
 import type { DeliveryAttempt, Sender } from "./sender.ts";
 
 type Report = (failure: unknown) => void;

@@ -1,3 +1,4 @@
+import type { FairSemaphore } from "../concurrency/semaphore.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { readLabels } from "../content/stored-content.ts";
 import { type JobRecord, toJobRecord } from "../domain/job/job-record.ts";
@@ -12,7 +13,6 @@ import type { Breakers } from "../signed-post/breakers.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { deliverUnlessDown, neverAgain, type Payload, type Verdict } from "../signed-post/signed-post.ts";
 import type { Receivers } from "./receivers.ts";
-import type { FairSemaphore } from "./semaphore.ts";
 
 /** One attempt of a delivery, and the event that caused it. */
 export type DeliveryAttempt = {

@@ -1,10 +1,10 @@
+import { createFairSemaphore, createSemaphore } from "../concurrency/semaphore.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createListening, type ListenerPorts } from "../event-log/following/listener.ts";
 import { type Breakers, createBreakers } from "../signed-post/breakers.ts";
 import type { DueDeliveries } from "./deliveries.ts";
 import { createPublisher } from "./publisher.ts";
 import { createRetrier } from "./retrier.ts";
-import { createFairSemaphore, createSemaphore } from "./semaphore.ts";
 import { createSender, type SenderDependencies } from "./sender.ts";
 
 export type Webhooks = {

@@ -5,7 +5,7 @@ import { surveyRecipients, toNdjson, UnusableFile } from "../../src/client/read-
 import { failureOf } from "../support/failure-of.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const rows = 20_000;
+const rows = 5000;
 const filler = "x".repeat(500);
 
 describe("A file of recipients, on its way to the service", () => {

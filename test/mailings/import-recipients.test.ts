@@ -86,15 +86,30 @@ describe("recipients of a mailing", () => {
 
   it("wait where a tenant reads two files in a process, while another tenant's are read", async () => {
     const importer = importerOf(stored);
-    const mailings = [
-      mailing,
-      await draftMailing(stored),
-      await draftMailing(stored),
-      await draftMailing(stored, "acme"),
-    ];
-    const ends = await Promise.all(mailings.map((one) => importer.import(one, fileOf(people(50)), cause)));
-    expect(ends.map(({ outcome }) => outcome)).to.deep.equal(["imported", "imported", "busy", "imported"]);
-    expect((await importer.import(mailings[2] as JobRef, fileOf(people(50)), cause)).outcome).to.equal("imported");
+    const mailings = [mailing, await draftMailing(stored), await draftMailing(stored)];
+    const ends: string[] = [];
+    const open = unfinishedFile();
+    const importing = [open.file(), open.file(), fileOf(people(50))].map(async (file, index) => {
+      const { outcome } = await importer.import(mailings[index] as JobRef, file, cause);
+      ends.push(`${index} ${outcome}`);
+    });
+    const others = await importer.import(await draftMailing(stored, "acme"), fileOf(people(50)), cause);
+    expect(others.outcome).to.equal("imported");
+    expect(ends).to.deep.equal([]);
+    open.end();
+    await Promise.all(importing);
+    expect(ends).to.have.members(["0 imported", "1 imported", "2 imported"]);
+  });
+
+  it("are refused for now where none of these ends soon, and are taken again then", async () => {
+    const importer = importerOf(stored, 20);
+    const last = await draftMailing(stored);
+    const open = unfinishedFile();
+    const importing = [mailing, await draftMailing(stored)].map((one) => importer.import(one, open.file(), cause));
+    expect((await importer.import(last, fileOf(people(50)), cause)).outcome).to.equal("busy");
+    open.end();
+    await Promise.all(importing);
+    expect((await importer.import(last, fileOf(people(50)), cause)).outcome).to.equal("imported");
   });
 
   it("that were stored and never added are erased, those of a mailing are not", async () => {
@@ -127,3 +142,20 @@ describe("recipients of a mailing", () => {
     expect(await stored.contentStore.get(never)).to.equal(null);
   });
 });
+
+/** A client that sends the end of its files only when it is told to. */
+function unfinishedFile() {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const file = () => {
+    const { type, chunks } = fileOf(people(50));
+    const held = (async function* () {
+      yield* chunks;
+      await ended;
+    })();
+    return { type, chunks: held };
+  };
+  return { file, end: () => end() };
+}

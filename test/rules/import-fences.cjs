@@ -13,20 +13,20 @@ const table = [
   // What a process is made of: here alone the adapters meet the ports.
   [
     "roles",
-    "metrics http health/sending-domain health alerts outbox projections settings schedules mailings erasure job-kinds feedback live webhooks archive seals workers mail/routes suppressions mail/throttles access secrets content scheduler turns event-log/following event-log signed-post mail nats database logging dashboard api-reference domain lifecycle.ts poll-loop.ts",
+    "metrics http health/sending-domain health alerts outbox projections settings schedules mailings erasure job-kinds feedback live webhooks archive seals workers mail/routes suppressions mail/throttles access secrets content scheduler turns event-log/following event-log signed-post mail nats database logging dashboard api-reference domain lifecycle.ts concurrency",
     "knex pino",
   ],
   ["metrics", "http health outbox projections workers turns event-log/following event-log mail domain", "prom-client"],
   [
     "http",
-    "health projections schedules mailings erasure intake job-kinds feedback live webhooks seals explain workers mail/routes history suppressions mail/throttles access commands content event-log/following event-log schemas logging domain",
+    "health projections schedules mailings erasure intake job-kinds feedback live webhooks seals explain workers mail/routes history suppressions mail/throttles access commands content event-log/following event-log schemas logging concurrency domain",
     "koa @koa/router koa__router koa-body pino typebox uuid",
   ],
   // Whether DNS and servers are as receivers of mail ask.
   ["health/sending-domain", "health mail", "nodemailer"],
   ["health", "projections workers event-log mail nats logging domain", "mysql2 knex pino nats"],
   ["alerts", "projections event-log/following event-log signed-post mail domain"],
-  ["outbox", "erasure intake event-log schemas database domain poll-loop.ts", "knex"],
+  ["outbox", "erasure intake event-log schemas database domain concurrency", "knex"],
   ["standalone", "settings secrets lifecycle.ts", "mysql2 smtp-server"],
   [
     "projections",
@@ -40,12 +40,12 @@ const table = [
   ],
   [
     "mailings",
-    "erasure intake job-kinds commands content event-log/following event-log schemas domain",
+    "erasure intake job-kinds commands content event-log/following event-log schemas concurrency domain",
     "typebox uuid",
   ],
   [
     "erasure",
-    "job-kinds suppressions commands content event-log/following event-log nats domain poll-loop.ts",
+    "job-kinds suppressions commands content event-log/following event-log nats domain concurrency",
     "nats uuid",
   ],
   ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
@@ -64,25 +64,25 @@ const table = [
   ["live", "history content event-log domain"],
   [
     "webhooks",
-    "history secrets content event-log/following event-log signed-post nats schemas domain poll-loop.ts",
+    "history secrets content event-log/following event-log signed-post nats schemas domain concurrency",
     "nats typebox uuid",
   ],
   // The part of the log that was cut off, and how it is.
   ["archive", "seals event-log/following event-log nats domain", "nats"],
   ["seals", "secrets content event-log signed-post mail nats schemas domain", "nats typebox"],
   ["explain", "workers mail/throttles content event-log domain"],
-  ["workers", "commands turns event-log nats domain poll-loop.ts", "nats"],
+  ["workers", "commands turns event-log nats domain concurrency", "nats"],
   // By which SMTP account a mail leaves, and how fast.
   ["mail/routes", "access secrets mail nats schemas domain", "nats typebox"],
   ["history", "content event-log domain"],
-  ["mail/throttles", "event-log nats domain poll-loop.ts", "nats"],
+  ["mail/throttles", "event-log nats domain concurrency", "nats"],
   ["suppressions", "event-log nats schemas domain", "nats typebox"],
   ["access", "event-log nats schemas domain", "nats typebox"],
   // Encrypts what is stored and must not be read by whoever reads NATS.
   ["secrets", "nats"],
   ["commands", "event-log domain"],
   ["content", "event-log nats schemas domain", "nats typebox"],
-  ["scheduler", "turns event-log/following event-log domain poll-loop.ts"],
+  ["scheduler", "turns event-log/following event-log domain concurrency"],
   ["turns", "event-log nats schemas domain", "nats typebox"],
   // In order, once for all of a process, and from a checkpoint.
   ["event-log/following", "event-log nats domain", "nats"],
@@ -102,7 +102,7 @@ const table = [
   ["api-reference", ""],
   ["domain", ""],
   ["lifecycle.ts", ""],
-  ["poll-loop.ts", ""],
+  ["concurrency", ""],
 ];
 
 const production = "^(src|projections|migrations)/";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { waitingProjector } from "../../projections/waiting/projector.ts";
 import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
-import type { PollLoop } from "../../src/poll-loop.ts";
+import type { PollLoop } from "../../src/concurrency/poll-loop.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
 import type { QueuedTurn } from "../../src/turns/turns.ts";
 import { eventually } from "../support/eventually.ts";

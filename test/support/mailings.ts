@@ -31,8 +31,8 @@ export async function draftMailing(
   return creation.mailing;
 }
 
-export const importerOf = ({ log, contentStore }: Stored) =>
-  createImporter({ log, contentStore, room: { isLeftForJobs: async () => true }, now: () => now });
+export const importerOf = ({ log, contentStore }: Stored, patienceMs?: number) =>
+  createImporter({ log, contentStore, room: { isLeftForJobs: async () => true }, now: () => now }, patienceMs);
 
 /** NDJSON with an address in each line. */
 export const fileOf = (addresses: Iterable<string>) => ({

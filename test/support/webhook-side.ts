@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { createDueDeliveries } from "../../projections/webhook-deliveries/due-deliveries.ts";
+import { createFairSemaphore } from "../../src/concurrency/semaphore.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { EventLog, JobRef, StoredEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
@@ -13,7 +14,6 @@ import { newSecret } from "../../src/signed-post/secret.ts";
 import { readDeliveries } from "../../src/webhooks/deliveries.ts";
 import { createPublisher } from "../../src/webhooks/publisher.ts";
 import { createReceivers } from "../../src/webhooks/receivers.ts";
-import { createFairSemaphore } from "../../src/webhooks/semaphore.ts";
 import { createSender } from "../../src/webhooks/sender.ts";
 import { createTenantSecrets } from "../../src/webhooks/tenant-secrets.ts";
 import { isWebhookType, type WebhookEndpoint, withEndpoint } from "../../src/webhooks/tenant-webhooks.ts";

@@ -1,9 +1,9 @@
+import { createFairSemaphore } from "../../concurrency/semaphore.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { isDecision } from "../../event-log/select-events.ts";
 import { readMailingHistory } from "../../history/mailing-from-log.ts";
 import { makeEvidence } from "../../seals/evidence.ts";
 import { ensureSealed } from "../../seals/sealer.ts";
-import { createFairSemaphore } from "../../webhooks/semaphore.ts";
 import { type Answer, jobNotFound, mailingNotFound } from "../server/answer.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { type Route, route } from "../server/route.ts";

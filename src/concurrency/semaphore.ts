@@ -36,6 +36,8 @@ export function createSemaphore(count: number): Semaphore {
 export type FairSemaphore = {
   /** Waits until there is room, then does the work. */
   run<Result>(owner: string, work: () => Promise<Result>): Promise<Result>;
+  /** The same, but waits for room no longer than that; answers null if there was none. */
+  runWithin<Result>(patienceMs: number, owner: string, work: () => Promise<Result>): Promise<Result | null>;
 };
 
 /** Lets at most `total` pieces of work run at a time, and `each` of one owner: an owner with much slow work leaves room for others. */
@@ -61,15 +63,36 @@ export function createFairSemaphore(total: number, each: number): FairSemaphore 
     next.begin();
   };
 
+  const enter = async (owner: string, patienceMs: number): Promise<boolean> => {
+    if (hasRoom(owner)) {
+      take(owner);
+      return true;
+    }
+    return await new Promise<boolean>((resolve) => {
+      const timer = patienceMs < Number.POSITIVE_INFINITY ? setTimeout(() => end(false), patienceMs) : undefined;
+      const one = { owner, begin: () => end(true) };
+      const end = (hasBegun: boolean): void => {
+        clearTimeout(timer);
+        if (!hasBegun) waiting.splice(waiting.indexOf(one), 1);
+        resolve(hasBegun);
+      };
+      waiting.push(one);
+    });
+  };
+  const doThenLeave = async <Result>(owner: string, work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } finally {
+      leave(owner);
+    }
+  };
+
   return {
     run: async (owner, work) => {
-      if (hasRoom(owner)) take(owner);
-      else await new Promise<void>((begin) => waiting.push({ owner, begin }));
-      try {
-        return await work();
-      } finally {
-        leave(owner);
-      }
+      await enter(owner, Number.POSITIVE_INFINITY);
+      return await doThenLeave(owner, work);
     },
+    runWithin: async (patienceMs, owner, work) =>
+      (await enter(owner, patienceMs)) ? await doThenLeave(owner, work) : null,
   };
 }
