@@ -1,8 +1,8 @@
 /**
  * Mocha's configuration for the three commands that run many tests. `TEST_TIER` says which of them it is:
  *
- * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process or the API, nor to test
- *   code that opens sockets. They can start no server. This follows from the imports, so that no list of them can be wrong.
+ * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process, the API or a mail server,
+ *   nor to test code that opens sockets. They can start no server. This follows from the imports, so that no list of them can be wrong.
  *   Those below that try every step, or sit out times, are left to `npm test`.
  * - `usual`, or nothing (`npm test`): all but the long ones below.
  * - `all` (`npm run test:all`): every file, and the simulation at its full length.
@@ -49,6 +49,9 @@ const patient = [
   "test/mailings/retry-mailing.test.ts",
   "test/mailings/brakes.test.ts",
   "test/nats/node-watch.test.ts",
+  "test/event-log/following/listener.test.ts",
+  "test/event-log/following/share-following.test.ts",
+  "test/workers/former-workers.test.ts",
 ];
 
 /** They begin first, after the long ones: a run ends early where nothing slow begins late. */
@@ -56,11 +59,11 @@ const slow = ["test/simulation/", "test/journey/", "test/cluster/", "test/dashbo
 
 const usualLengthOfSimulation = "200";
 
-/** How anything starts a process, or the API in this one. */
-const starters = ["node:child_process", "koa"];
+/** How anything starts a process, or the API or a mail server in this one. */
+const starters = ["node:child_process", "koa", "smtp-server"];
 
 /** How test code makes a server of its own, or speaks to one. */
-const sockets = ["node:net", "node:http", "smtp-server"];
+const sockets = ["node:net", "node:http", "node:dgram", "smtp-server"];
 
 const files = readdirSync("test", { recursive: true })
   .map((name) => `test/${name}`)

@@ -8,9 +8,10 @@ import { recipientsInDoubt, recipientsToMail } from "../../src/domain/recipients
 import { anyHistory, isDecision } from "../support/any-history.ts";
 import { completeJob } from "../support/examples.ts";
 import { viewOf } from "../support/job-views.ts";
+import { runsOf } from "../support/property-runs.ts";
 
 const check = (law: (history: readonly EventOfJob[]) => void): void =>
-  fc.assert(fc.property(anyHistory, law), { numRuns: 500 });
+  fc.assert(fc.property(anyHistory, law), { numRuns: runsOf(500) });
 
 const stateOf = (history: readonly EventOfJob[]): JobState =>
   history.filter(isDecision).reduce(jobDecider.evolve, jobDecider.initialState);

@@ -6,6 +6,7 @@ import {
   type TemplateKind,
   type Variables,
 } from "../../../../src/job-kinds/email/templates/template.ts";
+import { runsOf } from "../../../support/property-runs.ts";
 
 const fill = (source: string, variables: Variables = {}, kind: TemplateKind = "html"): string =>
   parseTemplate(source, kind).render(variables);
@@ -159,7 +160,7 @@ describe("a template", () => {
       fc.property(text, fc.array(text), fc.constantFrom(...sources), (a, l, source) => {
         expect(fill(source, { a, l, n: null })).not.to.match(/[<>"']|&(?!(amp|lt|gt|#34|#39);)/);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 
