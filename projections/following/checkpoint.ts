@@ -1,5 +1,4 @@
 import type { Knex } from "knex";
-import type { LogState } from "../../src/event-log/event-log.ts";
 import type { Suffix } from "../projector.ts";
 
 /**
@@ -14,10 +13,6 @@ export type Checkpoint = {
   /** The version of the projector that created the tables. */
   readonly version: number;
 };
-
-/** Whether the checkpoint belongs to this log, and the log has not lost its end since. */
-export const isOfLog = ({ sequence, logCreatedAt }: Checkpoint, { createdAt, lastSequence }: LogState): boolean =>
-  logCreatedAt === createdAt && sequence <= lastSequence;
 
 type CheckpointRow = { readonly sequence: number; readonly log_created_at: string | null; readonly version: number };
 

@@ -1,7 +1,8 @@
 import type { Knex } from "knex";
 import { type LogState, serviceTenant } from "../../src/event-log/event-log.ts";
+import { isOfLog } from "../../src/event-log/following/settled-log.ts";
 import { type Stretch, type TenantStretches, wholeRest } from "../../src/event-log/tenant-stretches.ts";
-import { checkpointTable, isOfLog } from "../following/checkpoint.ts";
+import { checkpointTable } from "../following/checkpoint.ts";
 import { jobsProjector } from "./projector.ts";
 import { jobTables } from "./tables.ts";
 import { blockOf, firstOf, lastOf } from "./tenant-blocks.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection } from "mysql2";
 import { ask, openConnection } from "../../src/database/database.ts";
-import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
+import { believedAfterMs, isOfLog, settledState } from "../../src/event-log/following/settled-log.ts";
 import { asOne, shareFollowing } from "../../src/event-log/following/share-following.ts";
 import { catchUp } from "../following/catch-up.ts";
-import { type Checkpoint, isOfLog, readCheckpoint } from "../following/checkpoint.ts";
+import { type Checkpoint, readCheckpoint } from "../following/checkpoint.ts";
 import { exclusively } from "../following/projection-lock.ts";
 import type { Projector } from "../projector.ts";
 import { compareTables, type Difference } from "./compare-tables.ts";

@@ -1,6 +1,5 @@
-import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
+import { believedAfterMs, isOfLog, settledState } from "../../src/event-log/following/settled-log.ts";
 import { asOne, shareFollowing } from "../../src/event-log/following/share-following.ts";
-import { isOfLog } from "../following/checkpoint.ts";
 import { writeStatus } from "../following/projection-status.ts";
 import type { Projector } from "../projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";

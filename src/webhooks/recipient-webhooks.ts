@@ -7,7 +7,7 @@ import { createActiveProcess } from "../event-log/following/active-process.ts";
 import type { CheckpointStore } from "../event-log/following/checkpoint-store.ts";
 import type { HeldCheckpoint } from "../event-log/following/hold-checkpoint.ts";
 import type { LogGauge } from "../event-log/following/log-gauge.ts";
-import { believedAfterMs, settledState } from "../event-log/following/settled-log.ts";
+import { believedAfterMs, isOfLog, settledState } from "../event-log/following/settled-log.ts";
 import { shareFollowing } from "../event-log/following/share-following.ts";
 import { lastPlaceOf } from "../event-log/place.ts";
 import { type Calling, type CallPorts, longestOutageMs } from "./recipient-calls.ts";
@@ -132,9 +132,9 @@ async function beginning(
   signal: AbortSignal,
 ) {
   const seen = found ?? { sequence: 0, logCreatedAt: null };
-  const { createdAt, lastSequence } = await settledState(log, seen, believedAfterMs, signal);
-  const isOfThisLog = found?.logCreatedAt === createdAt && found.sequence <= lastSequence;
-  if (!isOfThisLog) {
+  const state = await settledState(log, seen, believedAfterMs, signal);
+  const { createdAt, lastSequence } = state;
+  if (found === null || !isOfLog(found, state)) {
     const since = new Date(Date.now() - longestOutageMs).toISOString();
     return { createdAt, known: await lastBefore(gauge, lastSequence, since), stored: [] };
   }

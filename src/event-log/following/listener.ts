@@ -6,7 +6,7 @@ import { placeOf, positionOf } from "../place.ts";
 import { createActiveProcess, type Ending, type Listening } from "./active-process.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 import type { HeldCheckpoint } from "./hold-checkpoint.ts";
-import { believedAfterMs, settledState } from "./settled-log.ts";
+import { believedAfterMs, isOfLog, settledState } from "./settled-log.ts";
 
 /** Something that runs in the process whose listener is active. */
 export type Companion = { start(): void; stop(): Promise<void> };
@@ -124,9 +124,9 @@ async function listen(
 /** A checkpoint of another log, or of a part that this log has lost, is none. */
 async function beginning(log: EventLog, { beginAfter }: Listener, { found }: HeldCheckpoint, signal: AbortSignal) {
   const seen = found ?? { sequence: 0, logCreatedAt: null };
-  const { createdAt, lastSequence } = await settledState(log, seen, believedAfterMs, signal);
-  const isOfThisLog = found?.logCreatedAt === createdAt && found.sequence <= lastSequence;
-  return isOfThisLog
+  const state = await settledState(log, seen, believedAfterMs, signal);
+  const { createdAt, lastSequence } = state;
+  return found !== null && isOfLog(found, state)
     ? { createdAt, position: found.sequence, unfinished: found.unfinished ?? [] }
     : { createdAt, position: beginAfter(lastSequence), unfinished: [] };
 }

@@ -8,6 +8,13 @@ import type { EventLog, LogState } from "../event-log.ts";
 export const believedAfterMs = 30_000;
 const askAgainMs = 250;
 
+/** How far a reader has come, and in which log; null before its first event. */
+type Seen = { readonly sequence: number; readonly logCreatedAt: string | null };
+
+/** Whether what was read belongs to this log, and the log has not lost its end since. */
+export const isOfLog = ({ sequence, logCreatedAt }: Seen, { createdAt, lastSequence }: LogState): boolean =>
+  logCreatedAt === createdAt && sequence <= lastSequence;
+
 /**
  * Which log this is and how far it has come. Asks again while the log reports an end before a sequence that was already
  * seen in it. A log that was created again is reported at once, and so is one on a single server that has lost its end:
@@ -16,7 +23,7 @@ const askAgainMs = 250;
  */
 export async function settledState(
   log: Pick<EventLog, "state">,
-  seen: { readonly sequence: number; readonly logCreatedAt: string | null },
+  seen: Seen,
   believedMs: number,
   signal: AbortSignal,
 ): Promise<LogState> {
