@@ -8,29 +8,33 @@ import type { Observed } from "./observed.ts";
 /** A read model's answers, and the log's, in the same words: they must be equal to the letter. */
 type Seen = { readonly job: object; readonly lines: readonly object[] };
 
-/** Where the read models, by SQL and over HTTP, differ from the fold of the log; nothing where they do not. */
+type EndedJob = AcceptedJob & { readonly folded: FoldedJob };
+
+/** The jobs of which the read models, by SQL and over HTTP, differ from the fold of the log, and in what they do. */
 export async function differencesFromLog(
   stage: Pick<Observed, "mysqlUrl" | "apiUrls" | "headers">,
-  jobs: readonly (AcceptedJob & { readonly folded: FoldedJob })[],
-): Promise<string[]> {
-  const differences: string[] = [];
+  jobs: readonly EndedJob[],
+): Promise<ReadonlyMap<EndedJob, readonly string[]>> {
+  const differing = new Map<EndedJob, readonly string[]>();
   const connection = await mysql.createConnection({ uri: stage.mysqlUrl, timezone: "Z" });
   try {
-    for (const { jobId, recipients, folded } of jobs) {
+    for (const job of jobs) {
+      const { jobId, recipients, folded } = job;
       const expected = toExpected(folded, recipients);
       const table = await fromTables(connection, jobId);
-      differences.push(
-        ...compare(`tables of ${jobId}`, { ...expected.of, lastSequence: folded.lastSequence }, table.job),
-      );
-      differences.push(...compare(`rows of logs of ${jobId}`, expected.lines, table.lines));
       const http = await fromHttp(stage, jobId);
-      differences.push(...compare(`GET ${jobId}`, expected.of, http.job));
-      differences.push(...compare(`GET ${jobId}/logs`, expected.lines, http.lines));
+      const differences = [
+        ...compare(`tables of ${jobId}`, { ...expected.of, lastSequence: folded.lastSequence }, table.job),
+        ...compare(`rows of logs of ${jobId}`, expected.lines, table.lines),
+        ...compare(`GET ${jobId}`, expected.of, http.job),
+        ...compare(`GET ${jobId}/logs`, expected.lines, http.lines),
+      ];
+      if (differences.length > 0) differing.set(job, differences);
     }
   } finally {
     await connection.end();
   }
-  return differences;
+  return differing;
 }
 
 function toExpected(folded: FoldedJob, recipients: readonly string[]) {
