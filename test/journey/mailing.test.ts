@@ -181,7 +181,7 @@ describe("a mailing", function () {
 
   it("waits while it is paused, and goes on", async () => {
     mailServer.forgetMails();
-    mailServer.slowDown(10);
+    mailServer.slowDown(100);
     const id = await draft();
     await importInto(id, csv, csvOf(people(1500)));
     await client.post(`/api/mailings/${id}/start`);
