@@ -63,7 +63,7 @@ const usualLengthOfSimulation = "200";
 const starters = ["node:child_process", "koa", "smtp-server"];
 
 /** How test code makes a server of its own, or speaks to one. */
-const sockets = ["node:net", "node:http", "node:dgram", "smtp-server"];
+const sockets = ["node:net", "node:http", "node:dgram"];
 
 const files = readdirSync("test", { recursive: true })
   .map((name) => `test/${name}`)

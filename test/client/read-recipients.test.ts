@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { surveyRecipients, toNdjson, UnusableFile } from "../../src/client/read-recipients.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { runsOf } from "../support/property-runs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const rows = 5000;
+const rows = runsOf(20_000);
 const filler = "x".repeat(500);
 
 describe("A file of recipients, on its way to the service", () => {

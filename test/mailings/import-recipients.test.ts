@@ -143,7 +143,7 @@ describe("recipients of a mailing", () => {
   });
 });
 
-/** A client that sends the end of its files only when it is told to. */
+/** The files of a client that sends their ends only once `end` is called. */
 function unfinishedFile() {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
