@@ -6,7 +6,7 @@ import {
   type ReportSpan,
   SourceUnavailable,
 } from "../src/job-kinds/report/report-source.ts";
-import { describeFailure } from "../src/logging/logger.ts";
+import { describeFailure } from "../src/process/logger.ts";
 import { isReadFailure } from "./following/read-failure.ts";
 import type { ReadPositions } from "./following/read-position.ts";
 import { createRowsGuard } from "./following/readable-rows.ts";

@@ -8,7 +8,7 @@ import { askOnTerminal } from "./cli/ask-first.ts";
 import type { ProcessContext } from "./cli/command-context.ts";
 import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
-import { paintFor } from "./logging/terminal-line.ts";
+import { paintFor } from "./process/terminal-line.ts";
 import { readConfig } from "./settings/config.ts";
 
 /** The signal that a command was interrupted by. */

@@ -4,7 +4,7 @@ import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { endOfBatch, inBatches } from "../../src/event-log/batches.ts";
 import { isOfTenant, type LogEvent, type StoredEvent, type TenantEvent } from "../../src/event-log/event-log.ts";
-import { describeFailure } from "../../src/logging/logger.ts";
+import { describeFailure } from "../../src/process/logger.ts";
 import { isHandled, type Projector, type Sources, type Suffix } from "../projector.ts";
 import { dropCopies } from "../rebuilding/kept-tables.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";

@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import type { Announcements } from "../../src/event-log/following/announcements.ts";
 import { isPassed, UndecodableEvent } from "../../src/event-log/log-failures.ts";
-import { createOutageReport, describeFailure, type LineLogger } from "../../src/logging/logger.ts";
+import { createOutageReport, describeFailure, type LineLogger } from "../../src/process/logger.ts";
 import type { Projector, Sources } from "../projector.ts";
 import { dropUnwanted } from "../rebuilding/kept-tables.ts";
 import { rebuild } from "../rebuilding/rebuild.ts";

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { OpenJobs } from "../../src/scheduler/missing-turns.ts";
+import type { OpenJobs } from "../../src/turns/scheduler/missing-turns.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { jobsProjector } from "./projector.ts";
 import { jobTables } from "./tables.ts";

@@ -1,5 +1,5 @@
 import { takeLock } from "../../src/database/database-lock.ts";
-import { describeFailure, type LineLogger } from "../../src/logging/logger.ts";
+import { describeFailure, type LineLogger } from "../../src/process/logger.ts";
 import { isAlarm, sayNowAndThen } from "../following/run-projector.ts";
 import type { Projector } from "../projector.ts";
 import { rebuild } from "./rebuild.ts";

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import type { Announcements } from "../../src/event-log/following/announcements.ts";
 import { believedAfterMs, isOfLog, settledState } from "../../src/event-log/following/settled-log.ts";
-import { describeFailure } from "../../src/logging/logger.ts";
+import { describeFailure } from "../../src/process/logger.ts";
 import { catchUp, type Progress } from "../following/catch-up.ts";
 import { type Checkpoint, readCheckpoint } from "../following/checkpoint.ts";
 import { exclusively } from "../following/projection-lock.ts";

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
-import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
+import type { WaitingList } from "../../src/turns/scheduler/waiting-list.ts";
 import type { QueuedTurn } from "../../src/turns/turns.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { waitingProjector } from "./projector.ts";

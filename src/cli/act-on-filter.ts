@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Json, Service } from "../client/service.ts";
 import { askFirst, type YesOption } from "./ask-first.ts";
+import type { Json, Service } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { onService } from "./on-service.ts";

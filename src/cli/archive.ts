@@ -6,11 +6,11 @@ import { createJetStreamArchiveIndex } from "../archive/jetstream-archive-index.
 import { CutRefused } from "../archive/jetstream-cut.ts";
 import { createJetStreamStoredLog } from "../archive/jetstream-stored-log.ts";
 import type { HeldBack } from "../archive/open-jobs.ts";
-import { whyNoFile } from "../client/file-failure.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
 import { jobOfSubject } from "../event-log/subjects.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
+import { whyNoFile } from "./client/file-failure.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

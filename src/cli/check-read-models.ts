@@ -1,7 +1,7 @@
 import type { Projector } from "../../projections/projector.ts";
 import { type Checked, type CheckSetup, checkRows, NotComparable } from "../../projections/rebuilding/check-rows.ts";
 import type { Difference } from "../../projections/rebuilding/compare-tables.ts";
-import { printable } from "../logging/terminal-line.ts";
+import { printable } from "../process/terminal-line.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 

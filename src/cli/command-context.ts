@@ -1,5 +1,5 @@
-import type { LogForm } from "../logging/logger.ts";
-import type { Paint } from "../logging/terminal-line.ts";
+import type { LogForm } from "../process/logger.ts";
+import type { Paint } from "../process/terminal-line.ts";
 import type { Config } from "../settings/config.ts";
 
 /** What the process gives to every command. Only main.ts, and for uncaught errors last-resort.ts, access the process itself. */

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { Json } from "../client/service.ts";
 import {
   actOnFilter,
   addFilter,
@@ -9,6 +8,7 @@ import {
   filterInstead,
 } from "./act-on-filter.ts";
 import { addYes, askFirst } from "./ask-first.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";

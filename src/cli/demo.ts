@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { createMailing, startMailing } from "../client/send-mailing.ts";
-import { createService, type Json, type Service, type ServiceAddress } from "../client/service.ts";
 import { demoDomains, goneLocalPart } from "../standalone/demo-answers.ts";
+import { createMailing, startMailing } from "./client/send-mailing.ts";
+import { createService, type Json, type Service, type ServiceAddress } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { mailings } from "./job-lines.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Json } from "../client/service.ts";
 import { recipientStatuses } from "../domain/recipients/recipient-status.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 import type { Kind } from "./job-lines.ts";

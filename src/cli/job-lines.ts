@@ -1,5 +1,5 @@
-import type { Json } from "../client/service.ts";
-import { printable } from "../logging/terminal-line.ts";
+import { printable } from "../process/terminal-line.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { paintStatus } from "./table.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Json, Service } from "../client/service.ts";
+import type { Json, Service } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import type { Kind } from "./job-lines.ts";

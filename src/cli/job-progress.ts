@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { watchJob } from "../client/follow-jobs.ts";
-import type { Json } from "../client/service.ts";
-import { printable } from "../logging/terminal-line.ts";
+import { printable } from "../process/terminal-line.ts";
+import { watchJob } from "./client/follow-jobs.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";

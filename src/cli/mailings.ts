@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { surveyRecipients } from "../client/read-recipients.ts";
+import { surveyRecipients } from "./client/read-recipients.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";

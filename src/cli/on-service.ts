@@ -1,4 +1,4 @@
-import { createService, type Service, ServiceAway, ServiceRefused } from "../client/service.ts";
+import { createService, type Service, ServiceAway, ServiceRefused } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { serviceAddress } from "./service-address.ts";

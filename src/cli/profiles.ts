@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Profiles, readProfiles, writeProfiles } from "../client/profile-file.ts";
+import { type Profiles, readProfiles, writeProfiles } from "./client/profile-file.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

@@ -1,4 +1,4 @@
-import type { Json, Service } from "../client/service.ts";
+import type { Json, Service } from "./client/service.ts";
 import { WrongUsage } from "./command-failed.ts";
 
 const mostPerPage = 100;

@@ -1,9 +1,9 @@
 import { access, constants, readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { whyNoFile } from "../client/file-failure.ts";
-import type { RecipientFile } from "../client/read-recipients.ts";
-import type { Letter } from "../client/send-mailing.ts";
 import { weekdays } from "../domain/mailing/window.ts";
+import { whyNoFile } from "./client/file-failure.ts";
+import type { RecipientFile } from "./client/read-recipients.ts";
+import type { Letter } from "./client/send-mailing.ts";
 import { WrongUsage } from "./command-failed.ts";
 
 export type LetterOptions = {

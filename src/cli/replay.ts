@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Json } from "../client/service.ts";
 import { createJobView, type EventOfJob, evolveJobView, type JobView, progressOf } from "../domain/job/job-view.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

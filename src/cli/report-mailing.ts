@@ -1,6 +1,6 @@
-import { untilMailingEnded } from "../client/follow-jobs.ts";
-import { type Created, type Started, whyTakenBack } from "../client/send-mailing.ts";
-import type { Json, Service } from "../client/service.ts";
+import { untilMailingEnded } from "./client/follow-jobs.ts";
+import { type Created, type Started, whyTakenBack } from "./client/send-mailing.ts";
+import type { Json, Service } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { mailings, remedyFor } from "./job-lines.ts";

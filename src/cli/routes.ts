@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { type Json, ServiceRefused } from "../client/service.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
+import { type Json, ServiceRefused } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

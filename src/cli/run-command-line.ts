@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { CannotStart } from "../lifecycle.ts";
+import { CannotStart } from "../process/lifecycle.ts";
 import { InvalidConfig } from "../settings/config.ts";
 import type { ProcessContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { whyNoFile } from "../client/file-failure.ts";
-import type { Json } from "../client/service.ts";
-import { printable } from "../logging/terminal-line.ts";
+import { printable } from "../process/terminal-line.ts";
+import { whyNoFile } from "./client/file-failure.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

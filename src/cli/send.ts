@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { type RecipientFile, type Survey, surveyRecipients } from "../client/read-recipients.ts";
+import { type RecipientFile, type Survey, surveyRecipients } from "./client/read-recipients.ts";
 import {
   type Created,
   createMailing,
@@ -10,8 +10,8 @@ import {
   readMailing,
   startMailing,
   whyTakenBack,
-} from "../client/send-mailing.ts";
-import type { Service } from "../client/service.ts";
+} from "./client/send-mailing.ts";
+import type { Service } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

@@ -1,5 +1,5 @@
-import { type Profile, readProfiles, UnusableProfiles } from "../client/profile-file.ts";
-import type { ServiceAddress } from "../client/service.ts";
+import { type Profile, readProfiles, UnusableProfiles } from "./client/profile-file.ts";
+import type { ServiceAddress } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
-import { createLogger } from "../logging/logger.ts";
 import { WaitInterrupted } from "../nats/patience.ts";
+import { createLogger } from "../process/logger.ts";
 import { loadProjectorThread } from "../roles/projector-thread.ts";
 import type { Service } from "../roles/wiring.ts";
 import { type CompleteConfig, roles, sendsMails } from "../settings/config.ts";

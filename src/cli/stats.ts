@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import type { Json } from "../client/service.ts";
 import { type MailGrouping, mailGroupings } from "../domain/recipients/mail-counts.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { extname } from "node:path";
 import type { Command } from "commander";
-import type { Json } from "../client/service.ts";
 import { suppressionReasons } from "../domain/recipients/events.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

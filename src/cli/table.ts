@@ -1,4 +1,4 @@
-import { type Colour, type Paint, printable } from "../logging/terminal-line.ts";
+import { type Colour, type Paint, printable } from "../process/terminal-line.ts";
 import type { CommandContext } from "./command-context.ts";
 
 type Cell = string | number | null | readonly string[];

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Json } from "../client/service.ts";
-import { printable } from "../logging/terminal-line.ts";
+import { printable } from "../process/terminal-line.ts";
+import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

@@ -1,6 +1,6 @@
-import { describeFaults, type RecipientFile, type Survey, UnusableFile } from "../client/read-recipients.ts";
-import { addRecipients, type Imported, MailingChanged } from "../client/send-mailing.ts";
-import type { Service } from "../client/service.ts";
+import { describeFaults, type RecipientFile, type Survey, UnusableFile } from "./client/read-recipients.ts";
+import { addRecipients, type Imported, MailingChanged } from "./client/send-mailing.ts";
+import type { Service } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { mailings } from "./job-lines.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { createPollLoop, type PollLoop } from "../concurrency/poll-loop.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
+import { createPollLoop, type PollLoop } from "../process/poll-loop.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import { eraseJob } from "./erase-job.ts";
 import { retireMailing } from "./retire-mailing.ts";

@@ -1,5 +1,5 @@
-import { createPollLoop, type PollLoop } from "../concurrency/poll-loop.ts";
 import type { Cause } from "../event-log/event-log.ts";
+import { createPollLoop, type PollLoop } from "../process/poll-loop.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import { eraseLeftover } from "./erase-leftovers.ts";
 import type { StoredThings } from "./stored-things.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import { toLoggable } from "../logging/logger.ts";
+import { toLoggable } from "../process/logger.ts";
 
 /**
  * Degraded is what works in part: it is shown, and no reason to take the process out of service. Other members are

@@ -1,5 +1,4 @@
 import { readMailing } from "../commands/read-version.ts";
-import { createFairSemaphore } from "../concurrency/semaphore.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import { mailingDecider } from "../domain/mailing/decider.ts";
@@ -7,6 +6,7 @@ import type { MailingPart } from "../domain/mailing/events.ts";
 import { sizeOfPart } from "../domain/mailing/pace.ts";
 import { type Cause, type JobRef, keyOf } from "../event-log/event-log.ts";
 import { kindOf } from "../job-kinds/all-job-kinds.ts";
+import { createFairSemaphore } from "../process/semaphore.ts";
 import { maxRecipients } from "../schemas/job-request.ts";
 import { type LineFile, NotUtf8 } from "../schemas/line-file.ts";
 import { createPartAdding, type ImportPorts, Refused } from "./add-parts.ts";

@@ -1,7 +1,7 @@
-import { createPollLoop, type PollLoop } from "../concurrency/poll-loop.ts";
 import { Unavailable } from "../domain/unavailable.ts";
 import { LogFull } from "../event-log/log-failures.ts";
 import { maxRequestBytes } from "../intake/check-request.ts";
+import { createPollLoop, type PollLoop } from "../process/poll-loop.ts";
 import type { Outbox } from "./outbox.ts";
 import { type RelayRowDependencies, relayRow } from "./relay-row.ts";
 

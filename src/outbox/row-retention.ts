@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { createPollLoop, type PollLoop } from "../concurrency/poll-loop.ts";
+import { createPollLoop, type PollLoop } from "../process/poll-loop.ts";
 
 /** Rows of the outbox that became a job or failed. */
 export interface EndedRows {

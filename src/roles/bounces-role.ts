@@ -6,9 +6,9 @@ import type { Reading } from "../feedback/reports/report.ts";
 import { startReportListener } from "../feedback/smtp-report-listener.ts";
 import { createTakeReport, type TakeReport } from "../feedback/take-report.ts";
 import type { UnattributedReports } from "../feedback/unattributed.ts";
-import { CannotStart } from "../lifecycle.ts";
-import { createOutageReport } from "../logging/logger.ts";
 import { isReturnPath, type MailTokens } from "../mail/return-path.ts";
+import { CannotStart } from "../process/lifecycle.ts";
+import { createOutageReport } from "../process/logger.ts";
 import { feedbackIntakeOf } from "./feedback-role.ts";
 import { mailTokensOf, type Parts } from "./parts.ts";
 

@@ -5,8 +5,8 @@ import { createEraser, type ErasurePorts } from "../erasure/complete-erasure.ts"
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";
 import { createRetention } from "../erasure/retention.ts";
 import { createSweeper } from "../erasure/sweeper.ts";
-import { createOutageReport } from "../logging/logger.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
+import { createOutageReport } from "../process/logger.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
 import { startListener } from "./listeners.ts";
 import type { Parts } from "./parts.ts";

@@ -2,9 +2,9 @@ import type { Logger } from "pino";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamCheckpointStore } from "../event-log/following/jetstream-checkpoint-store.ts";
 import { createListening, type Listener } from "../event-log/following/listener.ts";
-import type { Lifecycle } from "../lifecycle.ts";
-import { createOutageReport } from "../logging/logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
+import type { Lifecycle } from "../process/lifecycle.ts";
+import { createOutageReport } from "../process/logger.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { graceMsOf } from "./grace.ts";
 

@@ -1,5 +1,4 @@
 import { providersOf, receiverOf } from "../domain/throttles/providers.ts";
-import { createOutageReport } from "../logging/logger.ts";
 import { withBreaker } from "../mail/breaker.ts";
 import { createReceiverPatience } from "../mail/receiver-patience.ts";
 import { bucketOfRoutes, createJetStreamMailRouteStore } from "../mail/routes/jetstream-mail-route-store.ts";
@@ -9,6 +8,7 @@ import { createMailRouting, type MailRouting } from "../mail/routes/mail-routing
 import { createRoutesFor, fixedRoutes, type RouteBook, type RoutesFor } from "../mail/routes/route-book.ts";
 import { shareRates } from "../mail/routes/share-rates.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
+import { createOutageReport } from "../process/logger.ts";
 import type { CompleteConfig, Role } from "../settings/config.ts";
 import type { Membership } from "../workers/membership.ts";
 import type { Parts } from "./parts.ts";

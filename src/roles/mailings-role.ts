@@ -1,5 +1,5 @@
-import { createOutageReport } from "../logging/logger.ts";
 import { createMailingListener } from "../mailings/follow-mailings.ts";
+import { createOutageReport } from "../process/logger.ts";
 import { erasurePortsOf } from "./erasure-role.ts";
 import { startListener } from "./listeners.ts";
 import type { Parts } from "./parts.ts";

@@ -2,12 +2,12 @@ import { createLimits } from "../access/caller-limits.ts";
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
-import { createOutageReport, toLoggable } from "../logging/logger.ts";
 import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createMysqlEndedRows, createMysqlOutbox } from "../outbox/mysql-outbox.ts";
 import { createRelay } from "../outbox/relay.ts";
 import { traceparentOfRow } from "../outbox/relay-row.ts";
 import { createRowRetention } from "../outbox/row-retention.ts";
+import { createOutageReport, toLoggable } from "../process/logger.ts";
 import { routesForOf } from "./mail-routes-role.ts";
 import { type Parts, templatesOf } from "./parts.ts";
 

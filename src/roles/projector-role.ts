@@ -4,8 +4,8 @@ import { createContentReader } from "../../projections/following/content-reader.
 import { createProjectorRunner } from "../../projections/following/run-projector.ts";
 import { migrate } from "../../projections/migrate.ts";
 import { carryOutRebuilds } from "../../projections/rebuilding/carry-out-rebuilds.ts";
-import { createPollLoop } from "../concurrency/poll-loop.ts";
-import { createOutageReport } from "../logging/logger.ts";
+import { createOutageReport } from "../process/logger.ts";
+import { createPollLoop } from "../process/poll-loop.ts";
 import type { Parts } from "./parts.ts";
 
 /** A reachable database is migrated within this time; an unreachable one must not keep the process from accepting jobs. */

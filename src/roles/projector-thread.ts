@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { LogForm } from "../logging/logger.ts";
+import type { LogForm } from "../process/logger.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import type { Parts } from "./parts.ts";
 

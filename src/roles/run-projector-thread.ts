@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { parentPort } from "node:worker_threads";
-import { createLifecycle } from "../lifecycle.ts";
-import { createLogger } from "../logging/logger.ts";
 import { untilInterrupted, WaitInterrupted } from "../nats/patience.ts";
+import { createLifecycle } from "../process/lifecycle.ts";
+import { createLogger } from "../process/logger.ts";
 import { type CompleteConfig, readConfig } from "../settings/config.ts";
 import { connectParts } from "./parts.ts";
 import { startProjecting } from "./projector-role.ts";

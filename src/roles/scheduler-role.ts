@@ -1,10 +1,10 @@
 import { createOpenJobs } from "../../projections/jobs/open-jobs.ts";
 import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
-import { createOutageReport } from "../logging/logger.ts";
-import { createMissingTurns } from "../scheduler/missing-turns.ts";
-import { createScheduler } from "../scheduler/scheduler.ts";
-import { createTimer } from "../scheduler/timer.ts";
+import { createOutageReport } from "../process/logger.ts";
 import { createJetStreamTurns } from "../turns/jetstream-turns.ts";
+import { createMissingTurns } from "../turns/scheduler/missing-turns.ts";
+import { createScheduler } from "../turns/scheduler/scheduler.ts";
+import { createTimer } from "../turns/scheduler/timer.ts";
 import { startListener } from "./listeners.ts";
 import type { Parts } from "./parts.ts";
 

@@ -1,4 +1,4 @@
-import { CannotStart } from "../lifecycle.ts";
+import { CannotStart } from "../process/lifecycle.ts";
 import { CannotOpen, createSealing, type Sealing } from "../secrets/sealing.ts";
 import { readSecretKeys } from "../secrets/secret-keys.ts";
 import type { Config } from "../settings/config.ts";

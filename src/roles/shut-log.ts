@@ -1,9 +1,9 @@
-import { createPollLoop } from "../concurrency/poll-loop.ts";
 import { openShutLog } from "../event-log/jetstream-log-limits.ts";
 import { streamName } from "../event-log/subjects.ts";
-import { createOutageReport } from "../logging/logger.ts";
 import { isPassingOutage } from "../nats/outages.ts";
 import { untilInterrupted, WaitInterrupted } from "../nats/patience.ts";
+import { createOutageReport } from "../process/logger.ts";
+import { createPollLoop } from "../process/poll-loop.ts";
 import type { Parts } from "./parts.ts";
 
 const lookEveryMs = 1000;

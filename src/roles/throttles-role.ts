@@ -1,12 +1,12 @@
 import { defaultJobType } from "../domain/job/events.ts";
 import { providersOf } from "../domain/throttles/providers.ts";
 import type { Throttling } from "../job-kinds/email/hold-back.ts";
-import { createOutageReport } from "../logging/logger.ts";
 import type { MailRouting } from "../mail/routes/mail-routing.ts";
 import { createJetStreamThrottleStore } from "../mail/throttles/jetstream-throttle-store.ts";
 import { createReceivers, createReceiversOfRoutes } from "../mail/throttles/receivers.ts";
 import { recordThrottles } from "../mail/throttles/record-throttles.ts";
 import { shareThrottles } from "../mail/throttles/share-throttles.ts";
+import { createOutageReport } from "../process/logger.ts";
 import { countLiveWorkers } from "../workers/live-workers.ts";
 import type { Membership } from "../workers/membership.ts";
 import { slotsOfLarge } from "../workers/slots.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Mailbox } from "../http/routes/mailbox.ts";
-import { createLifecycle } from "../lifecycle.ts";
 import { never, untilInterrupted } from "../nats/patience.ts";
+import { createLifecycle } from "../process/lifecycle.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { startAlerts } from "./alerts-role.ts";
 import { openListeners, startApi, startOperatorsApi } from "./api-role.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { CannotStart } from "../lifecycle.ts";
+import { CannotStart } from "../process/lifecycle.ts";
 import { identifyProcess } from "./process-identity.ts";
 
 /** A server that runs as a child process. It ends with this process, however this process ends. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { CannotStart } from "../lifecycle.ts";
+import { CannotStart } from "../process/lifecycle.ts";
 import { identifyProcess } from "./process-identity.ts";
 
 /** Another process works in the data folder. */

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
-import { CannotStart } from "../lifecycle.ts";
+import { CannotStart } from "../process/lifecycle.ts";
 
 const run = promisify(execFile);
 

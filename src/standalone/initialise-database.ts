@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { CannotStart } from "../lifecycle.ts";
+import { CannotStart } from "../process/lifecycle.ts";
 import { type DatabaseBinary, findBinary, searchFolders } from "./find-binary.ts";
 
 const run = promisify(execFile);

@@ -1,4 +1,4 @@
-import { CannotStart } from "../lifecycle.ts";
+import { CannotStart } from "../process/lifecycle.ts";
 import { type DatabaseBinary, findDatabaseBinary, findNatsBinary, searchFolders } from "./find-binary.ts";
 import { canInstall, howToInstall, installServers, type Print, type ServerKind } from "./install-servers.ts";
 

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import mysql from "mysql2/promise";
-import { CannotStart } from "../lifecycle.ts";
+import { CannotStart } from "../process/lifecycle.ts";
 import { type ChildServer, startChildServer, untilReady } from "./child-server.ts";
 import type { DatabaseBinary } from "./find-binary.ts";
 import {

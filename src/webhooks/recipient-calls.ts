@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { FairSemaphore } from "../concurrency/semaphore.ts";
 import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
+import type { FairSemaphore } from "../process/semaphore.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { deliver, deliveryIdOf, type Verdict } from "../signed-post/signed-post.ts";
 import type { People } from "./people.ts";

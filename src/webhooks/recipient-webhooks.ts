@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { createFairSemaphore } from "../concurrency/semaphore.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createActiveProcess } from "../event-log/following/active-process.ts";
@@ -10,6 +9,7 @@ import type { LogGauge } from "../event-log/following/log-gauge.ts";
 import { believedAfterMs, isOfLog, settledState } from "../event-log/following/settled-log.ts";
 import { shareFollowing } from "../event-log/following/share-following.ts";
 import { lastPlaceOf } from "../event-log/place.ts";
+import { createFairSemaphore } from "../process/semaphore.ts";
 import { type Calling, type CallPorts, longestOutageMs } from "./recipient-calls.ts";
 import type { RecipientEndpoint, RecipientEndpoints } from "./recipient-endpoints.ts";
 import { type Skipped, type StreamPorts, type StreamState, serveEndpoint } from "./recipient-stream.ts";

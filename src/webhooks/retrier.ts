@@ -1,7 +1,7 @@
-import { keepPolling } from "../concurrency/poll-loop.ts";
-import type { Semaphore } from "../concurrency/semaphore.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import { keepPolling } from "../process/poll-loop.ts";
+import type { Semaphore } from "../process/semaphore.ts";
 import { type DueDeliveries, type DueDelivery, readDeliveries } from "./deliveries.ts";
 import type { DeliveryAttempt, Sender } from "./sender.ts";
 

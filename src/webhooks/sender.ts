@@ -1,4 +1,3 @@
-import type { FairSemaphore } from "../concurrency/semaphore.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { readLabels } from "../content/stored-content.ts";
 import { type JobRecord, toJobRecord } from "../domain/job/job-record.ts";
@@ -9,6 +8,7 @@ import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 import { mailingFromLog } from "../history/mailing-from-log.ts";
+import type { FairSemaphore } from "../process/semaphore.ts";
 import type { Breakers } from "../signed-post/breakers.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { deliverUnlessDown, neverAgain, type Payload, type Verdict } from "../signed-post/signed-post.ts";

@@ -1,6 +1,6 @@
-import { createFairSemaphore, createSemaphore } from "../concurrency/semaphore.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createListening, type ListenerPorts } from "../event-log/following/listener.ts";
+import { createFairSemaphore, createSemaphore } from "../process/semaphore.ts";
 import { type Breakers, createBreakers } from "../signed-post/breakers.ts";
 import type { DueDeliveries } from "./deliveries.ts";
 import { createPublisher } from "./publisher.ts";

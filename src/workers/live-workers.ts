@@ -1,5 +1,5 @@
-import { createPollLoop, type PollLoop } from "../concurrency/poll-loop.ts";
 import type { JobType } from "../domain/job/events.ts";
+import { createPollLoop, type PollLoop } from "../process/poll-loop.ts";
 import type { Membership } from "./membership.ts";
 
 /** How many workers of a kind are alive, itself included: at least one. */

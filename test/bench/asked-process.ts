@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Lifecycle } from "../../src/lifecycle.ts";
+import type { Lifecycle } from "../../src/process/lifecycle.ts";
 import type { Answered, Reply } from "./answer-orders.ts";
 
 /** A process of its own that does what it is asked, one order at a time. */

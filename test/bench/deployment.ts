@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import process from "node:process";
-import type { Lifecycle } from "../../src/lifecycle.ts";
+import type { Lifecycle } from "../../src/process/lifecycle.ts";
 import { roles } from "../../src/settings/config.ts";
 import { type Surroundings, spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 import type { Ground } from "./ground.ts";

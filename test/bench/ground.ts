@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import mysql, { type RowDataPacket } from "mysql2/promise";
 import { connect, type NatsConnection } from "nats";
-import type { Lifecycle } from "../../src/lifecycle.ts";
+import type { Lifecycle } from "../../src/process/lifecycle.ts";
 import type { NatsConfig } from "../../src/settings/config.ts";
 import { versionOf } from "../../src/standalone/find-binary.ts";
 import { type OwnNatsServer, startNatsServer } from "../../src/standalone/own-nats-server.ts";

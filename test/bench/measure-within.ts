@@ -1,5 +1,5 @@
 import process from "node:process";
-import { createLifecycle, type Lifecycle } from "../../src/lifecycle.ts";
+import { createLifecycle, type Lifecycle } from "../../src/process/lifecycle.ts";
 import { layGround } from "./ground.ts";
 import type { Options } from "./options.ts";
 import { type Bench, type Measurement, NotAvailable, type Row } from "./row.ts";

@@ -1,4 +1,4 @@
-import type { Lifecycle } from "../../src/lifecycle.ts";
+import type { Lifecycle } from "../../src/process/lifecycle.ts";
 import type { ColdAndWarm } from "./cold-and-warm.ts";
 import type { Ground } from "./ground.ts";
 import type { Sizes } from "./sizes.ts";

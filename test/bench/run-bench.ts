@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
-import type { Lifecycle } from "../../src/lifecycle.ts";
+import type { Lifecycle } from "../../src/process/lifecycle.ts";
 import { allMeasurements } from "./all-measurements.ts";
 import { layGround } from "./ground.ts";
 import { describeMachine, type Machine } from "./machine.ts";

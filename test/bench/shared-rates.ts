@@ -1,4 +1,4 @@
-import { createLifecycle } from "../../src/lifecycle.ts";
+import { createLifecycle } from "../../src/process/lifecycle.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { endRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,8 +1,8 @@
 import { providersOf } from "../../src/domain/throttles/providers.ts";
-import { createLifecycle } from "../../src/lifecycle.ts";
 import { createJetStreamThrottleStore } from "../../src/mail/throttles/jetstream-throttle-store.ts";
 import { createReceivers, createReceiversOfRoutes } from "../../src/mail/throttles/receivers.ts";
 import { shareThrottles } from "../../src/mail/throttles/share-throttles.ts";
+import { createLifecycle } from "../../src/process/lifecycle.ts";
 import { endRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";
 import { startWriteSide } from "../support/write-side.ts";

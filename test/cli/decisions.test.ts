@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import type { Json } from "../../src/cli/client/service.ts";
 import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
 import { addDeadLetterCommands } from "../../src/cli/dead-letters.ts";
 import { addStatsCommand } from "../../src/cli/stats.ts";
 import { addSuppressionCommands } from "../../src/cli/suppressions.ts";
-import type { Json } from "../../src/client/service.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { createCommandLine } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";

@@ -3,7 +3,6 @@ import { createEndedJobs } from "../../projections/jobs/ended-jobs.ts";
 import { createMailingQueries } from "../../projections/jobs/mailings/queries.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { handleMailingCommand } from "../../src/commands/handle-command.ts";
-import type { PollLoop } from "../../src/concurrency/poll-loop.ts";
 import { createEraser, type ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { createRetention } from "../../src/erasure/retention.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
@@ -11,6 +10,7 @@ import type { Listening } from "../../src/event-log/following/active-process.ts"
 import { createListening } from "../../src/event-log/following/listener.ts";
 import { mailingFromLog } from "../../src/history/mailing-from-log.ts";
 import { createMailingListener } from "../../src/mailings/follow-mailings.ts";
+import type { PollLoop } from "../../src/process/poll-loop.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { eventually } from "../support/eventually.ts";

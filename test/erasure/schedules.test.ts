@@ -4,8 +4,8 @@ import { createEraser, type ErasurePorts } from "../../src/erasure/complete-eras
 import { eraseLeftover } from "../../src/erasure/erase-leftovers.ts";
 import { eraseFromSchedules } from "../../src/erasure/erase-schedules.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { saveSchedule } from "../../src/schedules/save-schedule.ts";
-import { toScheduleContent } from "../../src/schedules/schedule-content.ts";
+import { saveSchedule } from "../../src/mailings/schedules/save-schedule.ts";
+import { toScheduleContent } from "../../src/mailings/schedules/schedule-content.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { cause } from "../support/mailings.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import { createLive, type Live, usualPast } from "../../src/live/live.ts";
+import { createLive, type Live, usualPast } from "../../src/history/live/live.ts";
 import { openStream, readUntil } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { recipientSent } from "../support/examples.ts";

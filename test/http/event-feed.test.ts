@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
-import { createLive, type Live } from "../../src/live/live.ts";
+import { createLive, type Live } from "../../src/history/live/live.ts";
 import { openStream, readToEnd, readUntil } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCompleted, jobCreated, jobStarted, recipientSent } from "../support/examples.ts";

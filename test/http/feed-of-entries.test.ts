@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { createLive } from "../../src/live/live.ts";
+import { createLive } from "../../src/history/live/live.ts";
 import { openStream, readToEnd } from "../support/event-stream.ts";
 import { caused, jobCompleted, jobCreated, jobStarted, recipientSent } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";

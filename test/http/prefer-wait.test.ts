@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { createLive, type Live } from "../../src/live/live.ts";
+import { createLive, type Live } from "../../src/history/live/live.ts";
 import { eventually } from "../support/eventually.ts";
 import { counts, jobCompleted, jobStarted, recipientSent } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";

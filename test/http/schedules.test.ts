@@ -4,7 +4,7 @@ import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { schedulesProjector } from "../../projections/schedules/projector.ts";
 import { handleScheduleCommand } from "../../src/commands/handle-command.ts";
 import { idOfFiring } from "../../src/intake/derived-job-id.ts";
-import { timesOf } from "../../src/schedules/due-times.ts";
+import { timesOf } from "../../src/mailings/schedules/due-times.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { cause } from "../support/mailings.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createLive, type Live } from "../../src/live/live.ts";
+import { createLive, type Live } from "../../src/history/live/live.ts";
 import { openStream, readToEnd, readUntil, type StreamEvent } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { createLive, type Live } from "../../src/live/live.ts";
+import { createLive, type Live } from "../../src/history/live/live.ts";
 import { createPart } from "../../src/mailings/create-part.ts";
 import { openStream, readToEnd, readUntil, type StreamEvent } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";

@@ -6,7 +6,7 @@ import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
 import { addPassCommands } from "../../src/cli/log-pass.ts";
 import { addRebuildCommand } from "../../src/cli/rebuild.ts";
 import { addVerifyCommand } from "../../src/cli/verify.ts";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { allPassed, trustNothing } from "../../src/seals/check.ts";
 import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";

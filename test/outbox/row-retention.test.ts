@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import type { PollLoop } from "../../src/concurrency/poll-loop.ts";
 import { createMysqlEndedRows } from "../../src/outbox/mysql-outbox.ts";
 import { createRowRetention } from "../../src/outbox/row-retention.ts";
+import type { PollLoop } from "../../src/process/poll-loop.ts";
 import { eventually } from "../support/eventually.ts";
 import { mailingOfRow, type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
 

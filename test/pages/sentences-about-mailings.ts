@@ -14,8 +14,8 @@ const evidence = "test/seals/mailing-evidence.test.ts";
 const send = "test/cli/send.test.ts";
 const brakes = "test/mailings/brakes.test.ts";
 const schedules = "test/http/schedules.test.ts";
-const firing = "test/schedules/follow-schedules.test.ts";
-const times = "test/schedules/due-times.test.ts";
+const firing = "test/mailings/schedules/follow-schedules.test.ts";
+const times = "test/mailings/schedules/due-times.test.ts";
 const explainJob = "test/explain/explain-job.test.ts";
 
 /** Each sentence of these sections of the guide for application developers, in its order. */
@@ -127,7 +127,7 @@ export const ofDevelopers: Readonly<Record<string, readonly Executed[]>> = {
     ["`*/30 * * * *` fires", times, "come every half hour through both changes"],
     [
       "**Once.** The log names a firing",
-      "test/schedules/crashes.test.ts",
+      "test/mailings/schedules/crashes.test.ts",
       "make one job where the first dies at request",
     ],
     ["It is made by the actor", firing, "makes the job of its template at each of its times"],

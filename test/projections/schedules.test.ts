@@ -3,7 +3,7 @@ import { checkRows } from "../../projections/rebuilding/check-rows.ts";
 import { schedulesProjector } from "../../projections/schedules/projector.ts";
 import { createScheduleQueries } from "../../projections/schedules/queries.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { deleteSchedule, saveSchedule } from "../../src/schedules/save-schedule.ts";
+import { deleteSchedule, saveSchedule } from "../../src/mailings/schedules/save-schedule.ts";
 import { cause } from "../support/mailings.ts";
 import { openReadSide, type ReadSide } from "../support/read-side.ts";
 import { addSchedule, createClock, decideSchedule, letter, type ScheduleStage } from "../support/schedule-followers.ts";

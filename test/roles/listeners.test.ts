@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { expect } from "chai";
 import { pino } from "pino";
-import { createLifecycle } from "../../src/lifecycle.ts";
+import { createLifecycle } from "../../src/process/lifecycle.ts";
 import { openListeners } from "../../src/roles/api-role.ts";
 import { type CompleteConfig, readConfig } from "../../src/settings/config.ts";
 import { failureOf } from "../support/failure-of.ts";

@@ -4,50 +4,46 @@
  * open to all but the domain. What is not named is forbidden.
  */
 const table = [
-  ["main.ts", "cli settings logging"],
+  ["main.ts", "cli settings process"],
   [
     "cli",
-    "roles health/sending-domain health standalone projections settings webhooks archive seals suppressions mail/routes mail/throttles access secrets content event-log client nats database logging domain lifecycle.ts",
+    "roles health/sending-domain health standalone projections settings webhooks archive seals suppressions mail/routes mail/throttles access secrets content event-log cli/client nats database process domain",
     "commander pino",
   ],
   // What a process is made of: here alone the adapters meet the ports.
   [
     "roles",
-    "metrics http health/sending-domain health alerts outbox projections settings schedules mailings erasure job-kinds feedback live webhooks archive seals workers mail/routes suppressions mail/throttles access secrets content scheduler turns event-log/following event-log signed-post mail nats database logging dashboard api-reference domain lifecycle.ts concurrency",
+    "metrics http health/sending-domain health alerts outbox projections settings mailings/schedules mailings erasure job-kinds feedback history/live webhooks archive seals workers mail/routes suppressions mail/throttles access secrets content turns/scheduler turns event-log/following event-log signed-post mail nats database process dashboard api-reference domain",
     "knex pino",
   ],
   ["metrics", "http health outbox projections workers turns event-log/following event-log mail domain", "prom-client"],
   [
     "http",
-    "health projections schedules mailings erasure intake job-kinds feedback live webhooks seals explain workers mail/routes history suppressions mail/throttles access commands content event-log/following event-log schemas logging concurrency domain",
+    "health projections mailings/schedules mailings erasure intake job-kinds feedback history/live webhooks seals explain workers mail/routes history suppressions mail/throttles access commands content event-log/following event-log schemas process domain",
     "koa @koa/router koa__router koa-body pino typebox uuid",
   ],
   // Whether DNS and servers are as receivers of mail ask.
   ["health/sending-domain", "health mail", "nodemailer"],
-  ["health", "projections workers event-log mail nats logging domain", "mysql2 knex pino nats"],
+  ["health", "projections workers event-log mail nats process domain", "mysql2 knex pino nats"],
   ["alerts", "projections event-log/following event-log signed-post mail domain"],
-  ["outbox", "erasure intake event-log schemas database domain concurrency", "knex"],
-  ["standalone", "settings secrets lifecycle.ts", "mysql2 smtp-server"],
+  ["outbox", "erasure intake event-log schemas database domain process", "knex"],
+  ["standalone", "settings secrets process", "mysql2 smtp-server"],
   [
     "projections",
-    "erasure job-kinds webhooks seals content scheduler turns event-log/following event-log database logging migrations domain",
+    "erasure job-kinds webhooks seals content turns/scheduler turns event-log/following event-log database process migrations domain",
     "knex mysql2",
   ],
   [
-    "schedules",
+    "mailings/schedules",
     "mailings intake job-kinds access commands content event-log/following event-log schemas domain",
     "typebox uuid croner",
   ],
   [
     "mailings",
-    "erasure intake job-kinds commands content event-log/following event-log schemas concurrency domain",
+    "erasure intake job-kinds commands content event-log/following event-log schemas process domain",
     "typebox uuid",
   ],
-  [
-    "erasure",
-    "job-kinds suppressions commands content event-log/following event-log nats domain concurrency",
-    "nats uuid",
-  ],
+  ["erasure", "job-kinds suppressions commands content event-log/following event-log nats domain process", "nats uuid"],
   ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access secrets signed-post mail schemas domain"],
   [
@@ -61,33 +57,33 @@ const table = [
     "suppressions content event-log/following event-log mail nats schemas domain",
     "nats typebox postal-mime smtp-server",
   ],
-  ["live", "history content event-log domain"],
+  ["history/live", "history content event-log domain"],
   [
     "webhooks",
-    "history secrets content event-log/following event-log signed-post nats schemas domain concurrency",
+    "history secrets content event-log/following event-log signed-post nats schemas domain process",
     "nats typebox uuid",
   ],
   // The part of the log that was cut off, and how it is.
   ["archive", "seals event-log/following event-log nats domain", "nats"],
   ["seals", "secrets content event-log signed-post mail nats schemas domain", "nats typebox"],
   ["explain", "workers mail/throttles content event-log domain"],
-  ["workers", "commands turns event-log nats domain concurrency", "nats"],
+  ["workers", "commands turns event-log nats domain process", "nats"],
   // By which SMTP account a mail leaves, and how fast.
   ["mail/routes", "access secrets mail nats schemas domain", "nats typebox"],
   ["history", "content event-log domain"],
-  ["mail/throttles", "event-log nats domain concurrency", "nats"],
+  ["mail/throttles", "event-log nats domain process", "nats"],
   ["suppressions", "event-log nats schemas domain", "nats typebox"],
   ["access", "event-log nats schemas domain", "nats typebox"],
   // Encrypts what is stored and must not be read by whoever reads NATS.
   ["secrets", "nats"],
   ["commands", "event-log domain"],
   ["content", "event-log nats schemas domain", "nats typebox"],
-  ["scheduler", "turns event-log/following event-log domain concurrency"],
+  ["turns/scheduler", "turns event-log/following event-log domain process"],
   ["turns", "event-log nats schemas domain", "nats typebox"],
   // In order, once for all of a process, and from a checkpoint.
   ["event-log/following", "event-log nats domain", "nats"],
   ["event-log", "nats schemas domain", "nats"],
-  ["client", "schemas domain", "csv-parse"],
+  ["cli/client", "schemas domain", "csv-parse"],
   // For applications, in Node and in browsers.
   ["sdk", ""],
   ["signed-post", "domain", "cockatiel ipaddr\\.js uuid"],
@@ -96,13 +92,11 @@ const table = [
   ["nats", "domain", "nats"],
   ["schemas", "domain", "ajv ajv-formats typebox csv-parse"],
   ["database", "", "knex mysql2"],
-  ["logging", "", "pino"],
+  ["process", "", "pino"],
   ["migrations", "", "knex"],
   ["dashboard", ""],
   ["api-reference", ""],
   ["domain", ""],
-  ["lifecycle.ts", ""],
-  ["concurrency", ""],
 ];
 
 const production = "^(src|projections|migrations)/";

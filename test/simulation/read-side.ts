@@ -6,8 +6,8 @@ import { toQueuedTurn } from "../../projections/waiting/waiting-list.ts";
 import { type WaitingEvent, waitingRowAfter, waitingTypes } from "../../projections/waiting/waiting-row.ts";
 import { foldJobView } from "../../src/domain/job/job-view.ts";
 import { endOfBatch } from "../../src/event-log/batches.ts";
-import type { OpenJobs } from "../../src/scheduler/missing-turns.ts";
-import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
+import type { OpenJobs } from "../../src/turns/scheduler/missing-turns.ts";
+import type { WaitingList } from "../../src/turns/scheduler/waiting-list.ts";
 import type { Entry, SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 

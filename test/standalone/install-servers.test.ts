@@ -1,7 +1,7 @@
 import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { aptGetWaits, installServers, type ServerKind } from "../../src/standalone/install-servers.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

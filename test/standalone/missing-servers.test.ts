@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { findBinary, findDatabaseBinary, searchFolders } from "../../src/standalone/find-binary.ts";
 import { locateServers } from "../../src/standalone/locate-servers.ts";
 import { failureOf } from "../support/failure-of.ts";

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import mysql, { type RowDataPacket } from "mysql2/promise";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import type { DatabaseBinary } from "../../src/standalone/find-binary.ts";
 import { type OwnDatabaseServer, startDatabaseServer } from "../../src/standalone/own-database-server.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";

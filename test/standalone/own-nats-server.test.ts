@@ -3,7 +3,7 @@ import { readFile, rm, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { connect, type NatsConnection } from "nats";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { type OwnNatsServer, startNatsServer } from "../../src/standalone/own-nats-server.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";
 import { failureOf } from "../support/failure-of.ts";

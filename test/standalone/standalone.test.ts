@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import mysql from "mysql2/promise";
 import { connect } from "nats";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { type CompleteConfig, type Config, readConfig } from "../../src/settings/config.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";
 import { startStandalone } from "../../src/standalone/standalone.ts";

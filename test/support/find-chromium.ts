@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { findBinary } from "../../src/standalone/find-binary.ts";
 import { aptGetWaits, canInstall } from "../../src/standalone/install-servers.ts";
 

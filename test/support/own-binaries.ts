@@ -1,4 +1,4 @@
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { type DatabaseBinary, versionOf } from "../../src/standalone/find-binary.ts";
 import { locateServers } from "../../src/standalone/locate-servers.ts";
 

@@ -1,5 +1,5 @@
 import type { StartedTestContainer } from "testcontainers";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { type DatabaseBinary, findDatabaseBinary, findNatsBinary } from "../../src/standalone/find-binary.ts";
 import { canInstall, howToInstall, installServers, type ServerKind } from "../../src/standalone/install-servers.ts";
 import { atEndOfRun } from "./end-of-run.ts";

@@ -1,11 +1,11 @@
 import type { Knex } from "knex";
 import { createDueDeliveries } from "../../projections/webhook-deliveries/due-deliveries.ts";
-import { createFairSemaphore } from "../../src/concurrency/semaphore.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { EventLog, JobRef, StoredEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
 import { toJobAnswer } from "../../src/http/answers/job.ts";
 import { toMailingAnswer } from "../../src/http/answers/mailing.ts";
+import { createFairSemaphore } from "../../src/process/semaphore.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { type Breakers, createBreakers } from "../../src/signed-post/breakers.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";

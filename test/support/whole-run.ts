@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { relative } from "node:path";
-import { CannotStart } from "../../src/lifecycle.ts";
+import { CannotStart } from "../../src/process/lifecycle.ts";
 import { eventually } from "./eventually.ts";
 import { findChromium } from "./find-chromium.ts";
 import { findDatabaseSource } from "./server-sources.ts";

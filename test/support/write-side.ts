@@ -19,7 +19,6 @@ import type { Pace } from "../../src/mail/pace.ts";
 import type { MailRouting } from "../../src/mail/routes/mail-routing.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
-import { createScheduler, queuedAfter } from "../../src/scheduler/scheduler.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import { createSuppressedDigests } from "../../src/suppressions/suppressed-digests.ts";
@@ -27,6 +26,7 @@ import { createSuppressionGuard, type SuppressionGuard } from "../../src/suppres
 import { createSuppressionList, type SuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { createJetStreamTurns } from "../../src/turns/jetstream-turns.ts";
 import { createJetStreamWorkQueue } from "../../src/turns/jetstream-work-queue.ts";
+import { createScheduler, queuedAfter } from "../../src/turns/scheduler/scheduler.ts";
 import type { Turns } from "../../src/turns/turns.ts";
 import { createJobWorker, type JobWorkerConfig } from "../../src/workers/create-job-worker.ts";
 import { createJetStreamHelp } from "../../src/workers/jetstream-help.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import { queuedAfter } from "../../src/scheduler/scheduler.ts";
+import { queuedAfter } from "../../src/turns/scheduler/scheduler.ts";
 import type { TurnDelivery } from "../../src/turns/work-queue.ts";
 import { createUnwritten } from "../../src/workers/bookkeeper.ts";
 import { runTurn } from "../../src/workers/run-turn.ts";

@@ -3,7 +3,7 @@ import type { FiringRecord } from "../../../projections/schedules/queries.ts";
 import type { Instant } from "../../domain/message.ts";
 import type { LastFiring, MadeThing, Schedule, SkipReason } from "../../domain/schedule/events.ts";
 import { laterOf } from "../../domain/schedule/tend.ts";
-import { nextTimes } from "../../schedules/due-times.ts";
+import { nextTimes } from "../../mailings/schedules/due-times.ts";
 import { isProblemCode, titleOf } from "../../schemas/problem.ts";
 import { type AnswerOf, instant, jobId, named, ordinal, orNull, pageOf, recordOf, text } from "./parts.ts";
 

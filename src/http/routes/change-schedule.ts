@@ -1,6 +1,6 @@
 import { handleScheduleCommand } from "../../commands/handle-command.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
-import { deleteSchedule } from "../../schedules/save-schedule.ts";
+import { deleteSchedule } from "../../mailings/schedules/save-schedule.ts";
 import { changeRequest, readChangeRequest } from "../../schemas/job-action-request.ts";
 import { schedule as scheduleSchema } from "../answers/schedule.ts";
 import { type Answer, json, refuseFaults } from "../server/answer.ts";

@@ -5,8 +5,12 @@ import type { JobRef } from "../../event-log/event-log.ts";
 import { maxRequestBytes } from "../../intake/check-request.ts";
 import { scheduleIdOfKey } from "../../intake/derived-job-id.ts";
 import { digestOfRequest } from "../../intake/draft-job.ts";
-import { type Saved, saveSchedule } from "../../schedules/save-schedule.ts";
-import { readScheduleRequest, type ScheduleRequest, scheduleCreation } from "../../schedules/schedule-request.ts";
+import { type Saved, saveSchedule } from "../../mailings/schedules/save-schedule.ts";
+import {
+  readScheduleRequest,
+  type ScheduleRequest,
+  scheduleCreation,
+} from "../../mailings/schedules/schedule-request.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import { schedulePath, schedule as scheduleSchema } from "../answers/schedule.ts";
 import { type Answer, json, refuse, refuseFaults, refuseForNoRoom, refuseMailing } from "../server/answer.ts";

@@ -3,7 +3,7 @@ import type { Scope } from "../../access/key-ring.ts";
 import { beginOfLog, type Cursor, cursorText, lastWholeEntry } from "../../event-log/cursor.ts";
 import { toEventAnswer } from "../../event-log/event-answer.ts";
 import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
-import { type FeedRequest, isPast } from "../../live/read-feed.ts";
+import { type FeedRequest, isPast } from "../../history/live/read-feed.ts";
 import { type EventType, eventTypes } from "../../schemas/events.ts";
 import { type Checked, type Fault, failed, passed } from "../../schemas/fault.ts";
 import { eventPage } from "../answers/event.ts";

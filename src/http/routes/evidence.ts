@@ -1,7 +1,7 @@
-import { createFairSemaphore } from "../../concurrency/semaphore.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { isDecision } from "../../event-log/select-events.ts";
 import { readMailingHistory } from "../../history/mailing-from-log.ts";
+import { createFairSemaphore } from "../../process/semaphore.ts";
 import { makeEvidence } from "../../seals/evidence.ts";
 import { ensureSealed } from "../../seals/sealer.ts";
 import { type Answer, jobNotFound, mailingNotFound } from "../server/answer.ts";

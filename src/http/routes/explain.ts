@@ -1,7 +1,7 @@
 import { decodeContent } from "../../content/encode-content.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import { type ExplainPorts, explainJobNow, explainMailingNow } from "../../explain/gather-facts.ts";
-import { toLoggable } from "../../logging/logger.ts";
+import { toLoggable } from "../../process/logger.ts";
 import { jobExplanation, mailingExplanation } from "../answers/explanation.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { jobNotFound, json, mailingNotFound } from "../server/answer.ts";

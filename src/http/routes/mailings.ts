@@ -9,9 +9,9 @@ import { maxRequestBytes } from "../../intake/check-request.ts";
 import { mailingIdOfKey } from "../../intake/derived-job-id.ts";
 import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
 import { checkWithTemplate, noEarlierTemplate, templateOfMailing } from "../../intake/use-template.ts";
-import { toLoggable } from "../../logging/logger.ts";
 import { createMailing, findMailingOf, type MailingCreation, toMailingDraft } from "../../mailings/create-mailing.ts";
 import { checkMailingRequest, mailingCreation } from "../../mailings/mailing-request.ts";
+import { toLoggable } from "../../process/logger.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import {
   createdMailing,

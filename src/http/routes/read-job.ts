@@ -2,7 +2,7 @@ import type { JobRecord } from "../../domain/job/job-record.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { jobFromLog, type Moment } from "../../history/job-from-log.ts";
-import { toLoggable } from "../../logging/logger.ts";
+import { toLoggable } from "../../process/logger.ts";
 import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
 import { jobNotFound, json } from "../server/answer.ts";
 import { optionalMoment, type Parameters } from "../server/query.ts";

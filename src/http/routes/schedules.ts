@@ -4,7 +4,7 @@ import type { ScheduleRejection } from "../../domain/schedule/decider.ts";
 import type { Schedule } from "../../domain/schedule/events.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { problemOfRejection } from "../../intake/problem-of.ts";
-import { templateOf } from "../../schedules/schedule-content.ts";
+import { templateOf } from "../../mailings/schedules/schedule-content.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import {
   firingPage,

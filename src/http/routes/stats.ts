@@ -4,7 +4,7 @@ import type { Priority } from "../../domain/job/events.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
 import { shareOf } from "../../domain/recipients/mail-counts.ts";
-import { toLoggable } from "../../logging/logger.ts";
+import { toLoggable } from "../../process/logger.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { stats as statsSchema } from "../answers/service.ts";
 import { toThrottleAnswer } from "../answers/throttles.ts";

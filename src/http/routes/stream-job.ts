@@ -1,4 +1,4 @@
-import type { JobMoment } from "../../live/job-fold.ts";
+import type { JobMoment } from "../../history/live/job-fold.ts";
 import { toJobAnswer } from "../answers/job.ts";
 import { jobNotFound } from "../server/answer.ts";
 import { route } from "../server/route.ts";

@@ -1,4 +1,4 @@
-import type { MailingMoment } from "../../live/mailing-fold.ts";
+import type { MailingMoment } from "../../history/live/mailing-fold.ts";
 import { toMailingAnswer } from "../answers/mailing.ts";
 import { mailingNotFound } from "../server/answer.ts";
 import { route } from "../server/route.ts";

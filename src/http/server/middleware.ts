@@ -1,7 +1,7 @@
 import type { Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import { traceIdOf } from "../../event-log/traceparent.ts";
-import { toLoggable } from "../../logging/logger.ts";
+import { toLoggable } from "../../process/logger.ts";
 import { answerFailure, isOutage, refuse } from "./answer.ts";
 import { type ApiState, send } from "./mount-route.ts";
 import { toRequestContext } from "./request-context.ts";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { type Cursor, readCursor } from "../../event-log/cursor.ts";
-import type { Live } from "../../live/live.ts";
+import type { Live } from "../../history/live/live.ts";
 import { type Checked, failed, passed, shown } from "../../schemas/fault.ts";
 import { type Answer, refuseForNow } from "../server/answer.ts";
 import type { ApiRequest } from "../server/route.ts";

@@ -2,8 +2,8 @@ import { Unavailable } from "../../domain/unavailable.ts";
 import { type Cursor, cursorText, lastWholeEntry } from "../../event-log/cursor.ts";
 import { toEventAnswer } from "../../event-log/event-answer.ts";
 import type { StoredEvent, WaybillEvent } from "../../event-log/event-log.ts";
-import type { Live } from "../../live/live.ts";
-import type { FeedRequest, FeedStep } from "../../live/read-feed.ts";
+import type { Live } from "../../history/live/live.ts";
+import type { FeedRequest, FeedStep } from "../../history/live/read-feed.ts";
 import { beginOfStream, heartbeat, moveOn, toServerSentEvent } from "./event-stream.ts";
 
 /** The format in which a feed is written. */

@@ -1,8 +1,8 @@
 import type { JobRef } from "../../event-log/event-log.ts";
 import { traceIdOf } from "../../event-log/traceparent.ts";
-import type { JobMoment } from "../../live/job-fold.ts";
-import type { Live } from "../../live/live.ts";
-import { toLoggable } from "../../logging/logger.ts";
+import type { JobMoment } from "../../history/live/job-fold.ts";
+import type { Live } from "../../history/live/live.ts";
+import { toLoggable } from "../../process/logger.ts";
 import { toJobAnswer } from "../answers/job.ts";
 import type { RouteDependencies } from "../routes/route-dependencies.ts";
 import { type Answer, json } from "../server/answer.ts";

@@ -1,4 +1,4 @@
-import type { Progress } from "../../live/changes.ts";
+import type { Progress } from "../../history/live/changes.ts";
 import { beginOfStream, comment, heartbeat, heartbeatMs } from "./event-stream.ts";
 
 /** Progress that a client watches; `sleep` ends with the next change. */

@@ -1,5 +1,5 @@
 import type { JobRef } from "../../event-log/event-log.ts";
-import type { Live } from "../../live/live.ts";
+import type { Live } from "../../history/live/live.ts";
 import { type Answer, json, refuseFaults } from "../server/answer.ts";
 import { readSequence } from "../server/query.ts";
 import { toJobRef } from "../server/request-context.ts";

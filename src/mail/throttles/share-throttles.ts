@@ -1,4 +1,4 @@
-import { createPollLoop, type PollLoop } from "../../concurrency/poll-loop.ts";
+import { createPollLoop, type PollLoop } from "../../process/poll-loop.ts";
 import type { ReceiversOfRoutes, ThrottleChange } from "./receivers.ts";
 import type { Planned, ThrottleRecords } from "./record-throttles.ts";
 import type { ThrottleStore } from "./throttle-store.ts";

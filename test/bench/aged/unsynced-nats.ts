@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "nats";
-import type { Lifecycle } from "../../../src/lifecycle.ts";
+import type { Lifecycle } from "../../../src/process/lifecycle.ts";
 import type { NatsConfig } from "../../../src/settings/config.ts";
 import { startChildServer, untilReady } from "../../../src/standalone/child-server.ts";
 import { findFreePort } from "../../support/free-port.ts";

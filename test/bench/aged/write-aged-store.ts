@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Lifecycle } from "../../../src/lifecycle.ts";
+import type { Lifecycle } from "../../../src/process/lifecycle.ts";
 import { residentMbOf } from "../process-usage.ts";
 import { startUnsyncedNats } from "./unsynced-nats.ts";
 import { type AgedLog, writeAgedLog } from "./write-aged-log.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { connect } from "node:net";
-import type { Lifecycle } from "../../../src/lifecycle.ts";
+import type { Lifecycle } from "../../../src/process/lifecycle.ts";
 import { findBinary, versionOf } from "../../../src/standalone/find-binary.ts";
 import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";

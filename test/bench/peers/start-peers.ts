@@ -1,4 +1,4 @@
-import type { Lifecycle } from "../../../src/lifecycle.ts";
+import type { Lifecycle } from "../../../src/process/lifecycle.ts";
 import { type AskedProcess, startAskedProcess } from "../asked-process.ts";
 import type { BareKoaOrder, BareKoaState } from "./bare-koa.ts";
 import type { BareLoopOrder } from "./bare-loop.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import mysql, { type RowDataPacket } from "mysql2/promise";
-import type { Lifecycle } from "../../../src/lifecycle.ts";
+import type { Lifecycle } from "../../../src/process/lifecycle.ts";
 import { nodeFlags } from "../../support/node-flags.ts";
 import { type Surroundings, settingsFor } from "../../support/waybill.ts";
 import { coldAndWarm } from "../cold-and-warm.ts";

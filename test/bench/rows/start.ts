@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import process from "node:process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Lifecycle } from "../../../src/lifecycle.ts";
+import type { Lifecycle } from "../../../src/process/lifecycle.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { coldAndWarm } from "../cold-and-warm.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { Lifecycle } from "../../../src/lifecycle.ts";
+import type { Lifecycle } from "../../../src/process/lifecycle.ts";
 import { findBinary } from "../../../src/standalone/find-binary.ts";
 import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";

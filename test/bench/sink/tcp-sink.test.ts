@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
 import { createTransport } from "nodemailer";
-import { createLifecycle, type Lifecycle } from "../../../src/lifecycle.ts";
+import { createLifecycle, type Lifecycle } from "../../../src/process/lifecycle.ts";
 import { type AskedProcess, startAskedProcess } from "../asked-process.ts";
 import type { SinkOrder, SinkState } from "./tcp-sink.ts";
 

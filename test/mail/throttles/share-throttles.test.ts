@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { PollLoop } from "../../../src/concurrency/poll-loop.ts";
 import { usualRules } from "../../../src/domain/throttles/throttle.ts";
 import { createJetStreamThrottleStore } from "../../../src/mail/throttles/jetstream-throttle-store.ts";
 import {
@@ -10,6 +9,7 @@ import {
 import { recordThrottles } from "../../../src/mail/throttles/record-throttles.ts";
 import { shareThrottles } from "../../../src/mail/throttles/share-throttles.ts";
 import { createThrottleView } from "../../../src/mail/throttles/throttle-view.ts";
+import type { PollLoop } from "../../../src/process/poll-loop.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OpenedLog, openJetStreamLog } from "../../support/jetstream-log.ts";
 import { startNats, type TestNats } from "../../support/services.ts";

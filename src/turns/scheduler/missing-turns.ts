@@ -1,0 +1,77 @@
+import { stateAfter } from "../../domain/job/decider.ts";
+import type { EventLog, JobRef } from "../../event-log/event-log.ts";
+import { createPollLoop, type PollLoop } from "../../process/poll-loop.ts";
+import type { QueuedTurn, Turns } from "../turns.ts";
+import { type PutTurn, queuedAfter } from "./scheduler.ts";
+import type { WaitingList } from "./waiting-list.ts";
+
+/** The jobs that a worker has, or may have at once, as the read models know them: those queued and those processing. */
+export interface OpenJobs {
+  /** Calls `act` with all of them, some at a time. */
+  forSome(act: (jobs: readonly JobRef[]) => Promise<void>): Promise<void>;
+}
+
+type Ports = {
+  readonly log: EventLog;
+  readonly turns: Turns;
+  readonly openJobs: OpenJobs;
+  readonly waitingList: WaitingList;
+};
+
+/** How soon a queue of turns that was made again is noticed. */
+const lookEveryMs = 2_000;
+/** Then the read models may not know of the newest jobs yet, and the comparison is repeated after this. */
+const againAfterMs = 5_000;
+/** With very many turns one comparison takes long: the next one then waits, so that it takes a twentieth of the time. */
+const pauseForWork = 20;
+/** It may have seemed long because the process stood still. */
+const longestPauseMs = 180_000;
+
+/**
+ * Puts the turns that are missing, at the start, once their stream was made again, and every minute: someone has deleted or
+ * purged it, or a server has lost it. The read models say which jobs to look at, and the log what to put: a job that has
+ * ended since, or waits for something, gets no turn. A turn too many starts nothing.
+ */
+export function createMissingTurns(
+  { log, turns, openJobs, waitingList }: Ports,
+  put: PutTurn,
+  report: (failure: unknown) => void,
+  compareEveryMs = 60_000,
+): PollLoop {
+  let notBefore = 0;
+  let madeAt: string | null | undefined;
+  const putIfOpen = async (job: JobRef): Promise<void> => {
+    const turn = await openTurnOf(log, job);
+    if (turn !== null) await put(turn);
+  };
+  const poll = async (): Promise<"done"> => {
+    const begunAt = performance.now();
+    const madeNowAt = await turns.madeAt();
+    const isAnew = madeAt !== undefined && madeNowAt !== madeAt;
+    if (!isAnew && begunAt < notBefore) return "done";
+    const isThere = await turns.jobs();
+    await waitingList.restore(isThere);
+    await openJobs.forSome(async (jobs) => {
+      await Promise.all(jobs.filter((job) => !isThere(job)).map(putIfOpen));
+    });
+    const tookMs = performance.now() - begunAt;
+    notBefore =
+      performance.now() +
+      Math.max(isAnew ? againAfterMs : compareEveryMs, Math.min(longestPauseMs, pauseForWork * tookMs));
+    madeAt = madeNowAt;
+    return "done";
+  };
+  return createPollLoop({ poll, everyMs: Math.min(lookEveryMs, compareEveryMs), report });
+}
+
+/** The turn that a worker may take now, whoever holds it; null for a job that waits, or has ended. */
+async function openTurnOf(log: EventLog, job: JobRef): Promise<QueuedTurn | null> {
+  const decisions = await log.readDecisions(job);
+  const state = stateAfter(decisions.map(({ event }) => event));
+  const last = decisions.at(-1);
+  if (last === undefined || (state.status !== "pending" && state.status !== "processing")) return null;
+  // A job of a group that has not begun may have to wait for another: the waiting list knows when it is due.
+  if (state.status === "pending" && state.settings.groupSha256 !== null) return null;
+  const { type, priority } = state.settings;
+  return queuedAfter(last, { run: state.run, attempt: state.attempt, opening: state.opening, type, priority });
+}

@@ -1,0 +1,288 @@
+import { expect } from "chai";
+import { decodeContent, digestOf } from "../../../src/content/encode-content.ts";
+import { withoutRecipients } from "../../../src/erasure/complete-erasure.ts";
+import type { JobRef } from "../../../src/event-log/event-log.ts";
+import type { Listening } from "../../../src/event-log/following/active-process.ts";
+import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
+import { eventually } from "../../support/eventually.ts";
+import { draftMailing, importInto, people, stateOf } from "../../support/mailings.ts";
+import { createMemoryCheckpointStore } from "../../support/memory/memory-checkpoint-store.ts";
+import { createMemoryContentStore } from "../../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
+import { createMemoryTemplateStore } from "../../support/memory/memory-template-store.ts";
+import {
+  addSchedule,
+  completeLast,
+  createClock,
+  decideSchedule,
+  firedBy,
+  followSchedules,
+  historyOf,
+  isMade,
+  letter,
+  type ScheduleStage,
+  scheduleEventsIn,
+} from "../../support/schedule-followers.ts";
+
+const at = (time: string): string => `2026-03-02T${time}.000Z`;
+
+describe("The one that fires schedules", function () {
+  this.timeout(60_000);
+
+  let stage: ScheduleStage;
+  let checkpoints: CheckpointStore;
+  let listenings: Listening[];
+
+  beforeEach(() => {
+    const clock = createClock(at("10:00:00"));
+    stage = { log: createMemoryEventLog(), contentStore: createMemoryContentStore(), clock };
+    checkpoints = createMemoryCheckpointStore();
+    listenings = [];
+  });
+  afterEach(async () => {
+    await Promise.all(listenings.map((listening) => listening.stop()));
+  });
+
+  const listen = (on = stage): Listening => {
+    const listening = followSchedules(on, checkpoints);
+    listenings.push(listening);
+    return listening;
+  };
+  const leave = async (): Promise<void> => {
+    await Promise.all(listenings.splice(0).map((listening) => listening.stop()));
+  };
+  const shows = (...expected: readonly string[]) =>
+    eventually(async () => expect(await historyOf(stage)).to.deep.equal(["Created", ...expected]));
+
+  it("makes the job of its template at each of its times", async () => {
+    const schedule = await addSchedule(stage);
+    listen();
+    stage.clock.move(at("10:04:59"));
+    await shows();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    const [job] = await firedBy(stage);
+    await isMade(stage, job as JobRef);
+    const [created] = await stage.log.readDecisions(job as JobRef);
+    const [, fired] = await scheduleEventsIn(stage.log);
+    expect(created).to.deep.include({ actor: `schedule:${schedule.jobId}`, causationId: fired?.id });
+    expect(created?.event.data).to.deep.include({ total: 2, type: "email.send" });
+    await completeLast(stage);
+    stage.clock.move(at("10:10:00"));
+    await shows("Fired 10:05", "Fired 10:10");
+  });
+
+  it("skips times at which the job before has not ended, and records them together", async () => {
+    await addSchedule(stage);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    stage.clock.move(at("10:10:00"));
+    await shows("Fired 10:05", "Skipped 10:10 1 overlap");
+    for (const minute of ["15", "20", "25"]) stage.clock.move(at(`10:${minute}:00`));
+    await shows("Fired 10:05", "Skipped 10:10 1 overlap");
+    await completeLast(stage);
+    await shows("Fired 10:05", "Skipped 10:10 1 overlap", "Skipped 10:25 3 overlap");
+    stage.clock.move(at("10:30:00"));
+    await shows("Fired 10:05", "Skipped 10:10 1 overlap", "Skipped 10:25 3 overlap", "Fired 10:30");
+  });
+
+  it("lets one time wait for the end of the job before, and no more", async () => {
+    await addSchedule(stage, { overlap: "queue" });
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    stage.clock.move(at("10:10:00"));
+    await shows("Fired 10:05", "Queued 10:10");
+    stage.clock.move(at("10:15:00"));
+    await shows("Fired 10:05", "Queued 10:10", "Skipped 10:15 1 overlap");
+    stage.clock.move(at("10:17:00"));
+    await completeLast(stage);
+    await shows("Fired 10:05", "Queued 10:10", "Skipped 10:15 1 overlap", "Fired 10:10");
+    stage.clock.move(at("10:18:00"));
+    await completeLast(stage);
+    stage.clock.move(at("10:20:00"));
+    await shows("Fired 10:05", "Queued 10:10", "Skipped 10:15 1 overlap", "Fired 10:10", "Fired 10:20");
+  });
+
+  it("records the times that passed while no process was there, once", async () => {
+    await addSchedule(stage);
+    stage.clock.move(at("11:02:00"));
+    listen();
+    await shows("Skipped 11:00 12 missed");
+    stage.clock.move(at("11:05:00"));
+    await shows("Skipped 11:00 12 missed", "Fired 11:05");
+  });
+
+  it("makes up for the latest of them where it is asked to", async () => {
+    await addSchedule(stage, { catchUp: "one" });
+    stage.clock.move(at("11:02:00"));
+    listen();
+    await shows("Skipped 10:55 11 missed", "Fired 11:00");
+    await isMade(stage, (await firedBy(stage))[0] as JobRef);
+  });
+
+  it("fires a time that the service was only a moment late for", async () => {
+    await addSchedule(stage);
+    stage.clock.move(at("10:05:50"));
+    listen();
+    await shows("Fired 10:05");
+  });
+
+  it("fires nothing while it is paused, and makes nothing up", async () => {
+    const schedule = await addSchedule(stage, { catchUp: "one" });
+    listen();
+    await decideSchedule(stage, schedule, { type: "PauseSchedule", at: stage.clock.now(), reason: null });
+    await shows("Paused");
+    stage.clock.move(at("11:02:00"));
+    await decideSchedule(stage, schedule, { type: "ResumeSchedule", at: stage.clock.now(), reason: null });
+    stage.clock.move(at("11:05:00"));
+    await shows("Paused", "Resumed", "Fired 11:05");
+  });
+
+  it("is taken up by another process, also with a job that the first one did not come to make", async () => {
+    await addSchedule(stage);
+    const broken = { ...stage.contentStore, put: async () => Promise.reject(new Error("The process dies here.")) };
+    listen({ ...stage, contentStore: broken });
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    await leave();
+    const [job] = await firedBy(stage);
+    expect(await stage.log.readDecisions(job as JobRef)).to.deep.equal([]);
+    listen();
+    await isMade(stage, job as JobRef);
+    await shows("Fired 10:05");
+  });
+
+  it("records a firing whose job is refused, and fires the next one", async () => {
+    await addSchedule(stage);
+    listen({ ...stage, limits: { dailyRecipients: 1 } });
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05", "Failed 10:05");
+    stage.clock.move(at("10:10:00"));
+    await shows("Fired 10:05", "Failed 10:05", "Fired 10:10", "Failed 10:10");
+    const failed = (await scheduleEventsIn(stage.log)).at(-1)?.event;
+    expect(failed?.data).to.include({ code: "quota-exceeded" });
+  });
+
+  it("leaves what it has made when it is deleted", async () => {
+    const schedule = await addSchedule(stage);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    const [job] = await firedBy(stage);
+    await isMade(stage, job as JobRef);
+    await decideSchedule(stage, schedule, { type: "DeleteSchedule", at: at("10:06:00"), reason: null });
+    stage.clock.move(at("10:10:00"));
+    await shows("Fired 10:05", "Deleted");
+    expect(await stage.contentStore.get(job as JobRef)).not.to.equal(null);
+    expect((await stage.log.readDecisions(job as JobRef)).map(({ event }) => event.type)).to.deep.equal(["JobCreated"]);
+  });
+
+  it("makes a mailing with the recipients that another one has, and starts it", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    const template = { subject: "News", body: "Dear all", recipientsOf: source.jobId };
+    await addSchedule(stage, { makes: "mailing" }, template);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    const [mailing] = await firedBy(stage);
+    await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("started"));
+    const { parts } = await stateOf(stage, mailing as JobRef);
+    expect(parts.reduce((sum, { recipients }) => sum + recipients, 0)).to.equal(3);
+  });
+
+  it("leaves out of a mailing who was erased from the other one", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    const [{ jobId = "" } = {}] = (await stateOf(stage, source)).parts;
+    await stage.contentStore.rewrite({ ...source, jobId }, (content) => withoutRecipients(content, [1]));
+    await addSchedule(stage, { makes: "mailing" }, { subject: "News", body: "Dear all", recipientsOf: source.jobId });
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    const [mailing] = await firedBy(stage);
+    await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("started"));
+    const { parts } = await stateOf(stage, mailing as JobRef);
+    const made = await stage.contentStore.get({ ...source, jobId: parts[0]?.jobId ?? "" });
+    const emails = decodeContent(made ?? new Uint8Array()).recipients.map((one) => one?.email);
+    expect(emails).to.deep.equal([people(3)[0], people(3)[2]]);
+  });
+
+  it("fails a mailing that nobody would get, and leaves no draft of it", async () => {
+    const source = await draftMailing(stage);
+    const template = { subject: "News", body: "Dear all", recipientsOf: source.jobId };
+    await addSchedule(stage, { makes: "mailing" }, template);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05", "Failed 10:05");
+    const failed = (await scheduleEventsIn(stage.log)).at(-1)?.event;
+    expect(failed?.data).to.include({ code: "mailing-is-empty" });
+    const [mailing] = await firedBy(stage);
+    await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("cancelled"));
+  });
+
+  describe("whose mailing needs an approval", () => {
+    const limits = { approvalAbove: 2 };
+    let template: object;
+
+    beforeEach(async () => {
+      const source = await draftMailing(stage);
+      await importInto(stage, source, people(3));
+      template = { subject: "News", body: "Dear all", recipientsOf: source.jobId };
+    });
+
+    it("lets it wait for one, by another key than that which made the schedule", async () => {
+      await addSchedule(stage, { makes: "mailing" }, { ...template }, "key:editor");
+      listen({ ...stage, limits });
+      stage.clock.move(at("10:05:00"));
+      await shows("Fired 10:05");
+      const [mailing] = await firedBy(stage);
+      await eventually(async () => {
+        const { status, approval } = await stateOf(stage, mailing as JobRef);
+        expect([status, approval?.requestedBy]).to.deep.equal(["awaiting-approval", "key:editor"]);
+      });
+      stage.clock.move(at("10:10:00"));
+      await shows("Fired 10:05", "Skipped 10:10 1 overlap");
+    });
+
+    it("fails it where the schedule was made without a key", async () => {
+      await addSchedule(stage, { makes: "mailing" }, { ...template });
+      listen({ ...stage, limits });
+      stage.clock.move(at("10:05:00"));
+      await shows("Fired 10:05", "Failed 10:05");
+      const failed = (await scheduleEventsIn(stage.log)).at(-1)?.event;
+      expect(failed?.data).to.include({ code: "approval-needs-keys" });
+    });
+  });
+
+  it("takes the latest version of a template at each firing, and fails once it is archived", async () => {
+    const templates = createMemoryTemplateStore();
+    const welcome = { tenant: "default", name: "welcome" };
+    const put = async (subject: string): Promise<void> => {
+      const text = JSON.stringify({ subject, body: "Hello" });
+      await templates.put(welcome, { text, sha256: digestOf(text) }, stage.clock.now());
+    };
+    await put("One");
+    await addSchedule(stage, {}, { template: "welcome", recipients: letter.recipients });
+    listen({ ...stage, templates });
+    stage.clock.move(at("10:05:00"));
+    await completeLastOf("Fired 10:05");
+    await put("Two");
+    stage.clock.move(at("10:10:00"));
+    await completeLastOf("Fired 10:05", "Fired 10:10");
+    const contents = await Promise.all((await firedBy(stage)).map((job) => stage.contentStore.get(job)));
+    expect(contents.map((content) => decodeContent(content ?? new Uint8Array()).subject)).to.deep.equal(["One", "Two"]);
+    await templates.archive(welcome, stage.clock.now());
+    stage.clock.move(at("10:15:00"));
+    await shows("Fired 10:05", "Fired 10:10", "Fired 10:15", "Failed 10:15");
+    const failed = (await scheduleEventsIn(stage.log)).at(-1)?.event;
+    expect(failed?.data).to.deep.include({ code: "validation-failed", places: ["/template"] });
+  });
+
+  const completeLastOf = async (...expected: readonly string[]): Promise<void> => {
+    await shows(...expected);
+    await completeLast(stage);
+  };
+});
