@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Knex } from "knex";
 import { escape as escapeText, raw } from "mysql2";
 import { asBinding } from "./database.ts";
@@ -46,12 +47,13 @@ async function write<Row>(
   const sql = `INSERT INTO ?? (${columns.map((column) => `\`${column}\``).join(", ")}) VALUES ?${ending}`;
   let before: Promise<unknown> = Promise.resolve();
   for (const list of inPortions(rows, columns)) {
-    const written = transaction.raw(sql, [table, asBinding(raw(list))]).then();
-    // It is awaited below; until then its failure is no one's.
-    written.catch(() => {});
-    // The next portion is put into words while the server is busy with this one.
+    // Never two at a time: a server that ends a transaction, as it does in a deadlock, commits what comes after it.
     await before;
-    before = written;
+    before = transaction.raw(sql, [table, asBinding(raw(list))]).then();
+    // It is awaited above or below; until then its failure is no one's.
+    before.catch(() => {});
+    // It is sent now, and the next portion is put into words while the server is busy with it.
+    await setImmediate();
   }
   await before;
 }

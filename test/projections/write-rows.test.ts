@@ -73,4 +73,13 @@ describe("writing rows", () => {
     expect(await countOf([row(1, large.repeat(3)), row(2)])).to.equal(2);
     expect(await countOf([])).to.equal(0);
   });
+
+  it("sends nothing after a statement that failed: the server may have ended the transaction", async () => {
+    const large = "x".repeat(1_500_000);
+    await write(insertRows, [row(1)]);
+    const statements: string[] = [];
+    db.on("query", ({ sql }: { sql: string }) => statements.push(sql));
+    await failureOf(write(insertRows, [row(1, large), row(2, large), row(3, large)]));
+    expect(statements.filter((sql) => sql.startsWith("INSERT"))).to.have.lengthOf(1);
+  });
 });
