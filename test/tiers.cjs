@@ -4,7 +4,7 @@
  * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process, the API or a mail server,
  *   nor to test code that opens sockets. They can start no server. This follows from the imports, so that no list of them can be wrong.
  *   Those below that try every step, or sit out times, are left to `npm test`.
- * - `usual`, or nothing (`npm test`): all but the long ones below.
+ * - `usual`, or nothing (`npm test`): all but the long ones below, and those that drive a browser, which follows from the imports too.
  * - `all` (`npm run test:all`): every file, and the simulation at its full length.
  *
  * Files that are named on the command line run in place of the tier's.
@@ -19,11 +19,12 @@ const options = require("../.mocharc.json");
  */
 const long = [
   "test/faults/short-pass.test.ts",
-  "test/cluster/faults/short-pass.test.ts",
-  "test/cluster/guide/",
+  "test/cluster/",
   "test/ops/backup.test.ts",
   "test/docs/",
   "test/job-kinds/report/memory.test.ts",
+  "test/journey/forged-reports.test.ts",
+  "test/journey/killed-import.test.ts",
   "test/journey/reports.test.ts",
   "test/journey/mailing-decisions.test.ts",
   "test/journey/frozen-database.test.ts",
@@ -35,6 +36,12 @@ const long = [
   "test/journey/repeated-requests.test.ts",
   "test/journey/projector-thread.test.ts",
   "test/journey/busy-machine.test.ts",
+  "test/journey/killed-worker.test.ts",
+  "test/journey/throttled-receiver.test.ts",
+  "test/workers/throttled-mailing.test.ts",
+  "test/cli/killed-send.test.ts",
+  "test/http/generated-client.test.ts",
+  "test/archive/archive-log.test.ts",
   "test/archive/killed-archive.test.ts",
   "test/seals/killed-sealer.test.ts",
   "test/rules/",
@@ -55,12 +62,14 @@ const patient = [
 ];
 
 /** They begin first, after the long ones: a run ends early where nothing slow begins late. */
-const slow = ["test/simulation/", "test/journey/", "test/cluster/", "test/dashboard/", "test/webhooks/", "test/http/"];
+const slow = ["test/simulation/", "test/journey/", "test/dashboard/", "test/cli/", "test/webhooks/", "test/http/"];
 
-const usualLengthOfSimulation = "200";
+const usualLengthOfSimulation = "100";
 
 /** How anything starts a process, or the API or a mail server in this one. */
 const starters = ["node:child_process", "koa", "smtp-server"];
+
+const browser = "playwright-core";
 
 /** How test code makes a server of its own, or speaks to one. */
 const sockets = ["node:net", "node:http", "node:dgram"];
@@ -77,7 +86,8 @@ function placeIn(list, file) {
 
 const isIn = (list, file) => placeIn(list, file) < list.length;
 
-function unitFiles() {
+/** Returns a search: whether the imports of a test file lead to a package that is wanted in the file that imports it. */
+function createSearch() {
   const { inputs } = buildSync({
     stdin: { contents: files.map((file) => `import "./${file}";`).join("\n"), resolveDir: process.cwd() },
     bundle: true,
@@ -87,26 +97,33 @@ function unitFiles() {
     metafile: true,
     write: false,
   }).metafile;
-  const leadsOutside = (file, seen = new Set()) =>
-    inputs[file].imports.some(({ path, external }) => {
-      if (external) return starters.includes(path) || (file.startsWith("test/") && sockets.includes(path));
-      return !seen.has(path) && leadsOutside(path, seen.add(path));
+  return function leadsTo(isWanted, file, seen = new Set()) {
+    return inputs[file].imports.some(({ path, external }) => {
+      if (external) return isWanted(path, file);
+      return !seen.has(path) && leadsTo(isWanted, path, seen.add(path));
     });
-  return files.filter((file) => !leadsOutside(file));
+  };
 }
+
+const isOutside = (name, file) => starters.includes(name) || (file.startsWith("test/") && sockets.includes(name));
+const isBrowser = (name) => name === browser;
 
 function filesOf(tier) {
   const named = [...long, ...patient];
   for (const name of named) if (!files.some((file) => file.startsWith(name))) throw new Error(`There is no ${name}`);
-  const unit = unitFiles().filter((file) => !isIn(patient, file));
-  const tiers = { unit, usual: files.filter((file) => !isIn(long, file)), all: files };
+  const leadsTo = createSearch();
+  const unit = files.filter((file) => !leadsTo(isOutside, file) && !isIn(patient, file));
+  const isUsual = (file) => unit.includes(file) || (!isIn(long, file) && !leadsTo(isBrowser, file));
+  const tiers = { unit: () => unit, usual: () => files.filter(isUsual), all: () => files };
   if (tiers[tier] === undefined) throw new Error(`TEST_TIER is "${tier}"; expected ${Object.keys(tiers).join(", ")}`);
   const begin = [...long, ...patient, ...slow];
   const placeOf = (file) => (unit.includes(file) ? begin.length + 1 : placeIn(begin, file));
-  return tiers[tier].toSorted((one, other) => placeOf(one) - placeOf(other));
+  return tiers[tier]().toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-const tier = process.env.TEST_TIER ?? "usual";
+// What the tests ask for the size of a run gets an answer in the processes that mocha starts, too.
+process.env.TEST_TIER ??= "usual";
+const tier = process.env.TEST_TIER;
 if (tier !== "all") process.env.SIMULATION_RUNS ??= usualLengthOfSimulation;
 const namesFiles = process.argv.slice(2).some((argument) => argument.endsWith(".test.ts"));
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { decodeContent } from "../../src/content/encode-content.ts";
+import { runsOf } from "../support/property-runs.ts";
 import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 describe("The API, given arbitrary input", () => {
@@ -26,7 +27,7 @@ describe("The API, given arbitrary input", () => {
   it("gets a job or a problem for any JSON", async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ maxDepth: 6 }), (body) => expectSoundAnswer(body)),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 
@@ -37,7 +38,7 @@ describe("The API, given arbitrary input", () => {
     const toBody = (changed: object): string => JSON.stringify({ ...mailing, ...changed });
     await fc.assert(
       fc.asyncProperty(change, (changed) => expectSoundAnswer(toBody(changed))),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 
@@ -57,7 +58,7 @@ describe("The API, given arbitrary input", () => {
         words.chain((all) => fc.subarray(Object.keys(all)).map((keys) => keys.map((key) => [key, all[key as "name"]]))),
         (some) => expectSoundAnswer(JSON.stringify({ ...mailing, ...Object.fromEntries(some) })),
       ),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
     const accepted = api.stored.slice(from).map(decodeContent);
     expect(accepted).not.to.deep.equal([]);
@@ -72,7 +73,7 @@ describe("The API, given arbitrary input", () => {
     const bytes = fc.string({ unit: "binary", maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(bytes, (body) => expectSoundAnswer(body)),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 
@@ -83,7 +84,7 @@ describe("The API, given arbitrary input", () => {
         const { status } = await api.ask("GET", `/api/jobs/${id || "x"}/logs?${name || "x"}=${value}`);
         expect(status).to.be.within(400, 499);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });

@@ -48,6 +48,11 @@ describe("the tiers of the tests", () => {
     ]);
   });
 
+  it("have nothing among the usual tests that drives a browser, and what of a page needs none", () => {
+    expect(usual).not.to.include.oneOf(["test/dashboard/jobs.test.ts", "test/http/api-reference.test.ts"]);
+    expect(usual).to.include("test/dashboard/reading/words.test.ts");
+  });
+
   it("are named rightly, or the run does not begin", async () => {
     const refused = await filesOf("fast").catch((failure: Error) => failure.message);
     expect(refused).to.include('TEST_TIER is "fast"; expected unit, usual, all');

@@ -34,7 +34,7 @@ export async function mochaGlobalSetup(): Promise<void> {
   const database = await findDatabaseSource();
   if (database.kind === "binary") await shareSystemTables(database.binary, folder);
   shared = { folder, servers: await startSharedServers() };
-  await shareBrowser();
+  if (process.env["TEST_TIER"] === "all") await shareBrowser();
 }
 
 /** Two processes must not install it at the same time. Where there is none, the tests that need it say so. */

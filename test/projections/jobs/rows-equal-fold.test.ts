@@ -12,6 +12,7 @@ import { toJobRecord } from "../../../src/domain/job/job-record.ts";
 import type { JobRef, LogEvent } from "../../../src/event-log/event-log.ts";
 import { viewOf } from "../../support/job-views.ts";
 import { type JobWithHistory, mixedHistories } from "../../support/mixed-histories.ts";
+import { runsOf } from "../../support/property-runs.ts";
 import { exampleJobContent, openReadSide, type ReadSide } from "../../support/read-side.ts";
 
 describe("any histories of some jobs, cut into batches anywhere", () => {
@@ -38,7 +39,7 @@ describe("any histories of some jobs, cut into batches anywhere", () => {
         }
         expect(await countsOf(side.db)).to.deep.equal(countedIn(jobs));
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 });

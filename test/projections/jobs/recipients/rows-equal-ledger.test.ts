@@ -14,6 +14,7 @@ import { inBatches } from "../../../../src/event-log/batches.ts";
 import type { JobRef, LogEvent } from "../../../../src/event-log/event-log.ts";
 import { viewOf } from "../../../support/job-views.ts";
 import { mixedHistories } from "../../../support/mixed-histories.ts";
+import { runsOf } from "../../../support/property-runs.ts";
 import { openReadSide, type ReadSide, tablesOf } from "../../../support/read-side.ts";
 
 type Batches = readonly (readonly LogEvent[])[];
@@ -61,7 +62,7 @@ describe("the recipients of any histories of some jobs, cut into batches anywher
           expect(await countingIn(side.db, job)).to.deep.equal(countingOf(history));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 
@@ -80,7 +81,7 @@ describe("the recipients of any histories of some jobs, cut into batches anywher
         await projectAll(side, [batches.flat()]);
         expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(cut);
       }),
-      { numRuns: 25 },
+      { numRuns: runsOf(25) },
     );
   });
 });

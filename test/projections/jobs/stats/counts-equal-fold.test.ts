@@ -11,6 +11,7 @@ import { anyHistory } from "../../../support/any-history.ts";
 import { caused, later } from "../../../support/examples.ts";
 import { newJob } from "../../../support/happen.ts";
 import { viewOf } from "../../../support/job-views.ts";
+import { runsOf } from "../../../support/property-runs.ts";
 import { openReadSide, type ReadSide } from "../../../support/read-side.ts";
 
 type History = readonly EventOfJob[];
@@ -68,7 +69,7 @@ describe("the counts of any histories of some jobs", () => {
         expect(stats.periods[0]?.counts.mails_sent).to.equal(sent.length);
         expect(await countsOf(histories, 1)).to.deep.equal(stats);
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 });
