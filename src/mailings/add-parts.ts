@@ -54,13 +54,18 @@ export function createPartAdding(
   let version = from;
   let pending: { readonly part: MailingPart; readonly storing: Promise<unknown> }[] = [];
 
-  /** Whether the parts were added, in spite of an answer that was lost or is about another one's decision. */
+  /**
+   * Whether the parts were added, in spite of an answer that was lost or is about another one's decision. Then the import
+   * goes on from that decision and not from a later one: another import may have added the same addresses since.
+   */
   const areAdded = async (parts: readonly MailingPart[]): Promise<boolean> => {
-    const found = await readMailing(log, mailing);
     const last = parts.at(-1)?.jobId;
-    const isThere = found.state.status !== "absent" && found.state.parts.some(({ jobId }) => jobId === last);
-    if (isThere) version = found;
-    return isThere;
+    const decisions = await log.readMailing(mailing);
+    const found = decisions.findIndex(
+      ({ event }) => event.type === "MailingPartsAdded" && event.data.parts.some(({ jobId }) => jobId === last),
+    );
+    if (found >= 0) version = foldMailing(decisions.slice(0, found + 1));
+    return found >= 0;
   };
   /** A test changes nothing of what an import has found. */
   const wasOnlyTested = async (): Promise<boolean> => {
@@ -115,6 +120,8 @@ export function createPartAdding(
       if (pending.length === partsAtOnce) await commit();
     },
     end: commit,
+    /** Those that the mailing had when the import began, and those that it has added since. */
+    parts: (): readonly MailingPart[] => (version.state.status === "absent" ? [] : version.state.parts),
     sequence: (): number => version.sequence,
   };
 }

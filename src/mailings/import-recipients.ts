@@ -12,6 +12,7 @@ import { type LineFile, NotUtf8 } from "../schemas/line-file.ts";
 import { createPartAdding, type ImportPorts, Refused } from "./add-parts.ts";
 import { type AddressSet, createAddressSet } from "./address-set.ts";
 import { createCounting, gatherParts, type ImportCounts, keyIn, type LineFault } from "./gather-parts.ts";
+import { createKnownAddresses, type Known, type KnownAddresses } from "./known-addresses.ts";
 import { recipientLinesOf } from "./recipient-lines.ts";
 
 export type ImportOutcome =
@@ -43,6 +44,7 @@ const contentsReadAtOnce = 4;
 export function createImporter(ports: ImportPorts, patienceMs = usualPatienceMs): Importer {
   const semaphore = createFairSemaphore(importsAtOnce, importsOfTenant);
   const mailings = new Set<string>();
+  const knownAddresses = createKnownAddresses();
   return {
     import: async (mailing, file, cause) => {
       const key = keyOf(mailing);
@@ -50,7 +52,7 @@ export function createImporter(ports: ImportPorts, patienceMs = usualPatienceMs)
       mailings.add(key);
       try {
         const outcome = await semaphore.runWithin(patienceMs, mailing.tenant, () =>
-          importInto(ports, mailing, file, cause),
+          importInto(ports, knownAddresses, mailing, file, cause),
         );
         return outcome ?? { outcome: "busy" };
       } finally {
@@ -60,7 +62,13 @@ export function createImporter(ports: ImportPorts, patienceMs = usualPatienceMs)
   };
 }
 
-async function importInto(ports: ImportPorts, mailing: JobRef, file: LineFile, cause: Cause): Promise<ImportOutcome> {
+async function importInto(
+  ports: ImportPorts,
+  knownAddresses: KnownAddresses,
+  mailing: JobRef,
+  file: LineFile,
+  cause: Cause,
+): Promise<ImportOutcome> {
   const { log, contentStore, now } = ports;
   const from = await readMailing(log, mailing);
   // The rules, asked before anything is stored.
@@ -74,7 +82,8 @@ async function importInto(ports: ImportPorts, mailing: JobRef, file: LineFile, c
   // The end of a part sends no webhook.
   const { webhookUrl: _, ...common } = decodeContent(stored);
   const letter: JobContent = { ...common, mailingId: mailing.jobId };
-  const addresses = await readAddresses(contentStore, mailing, parts, keyIn(kind));
+  const known = knownAddresses.take(mailing, parts);
+  const addresses = await readAddresses(contentStore, mailing, parts, keyIn(kind), known);
   const counting = createCounting();
   const adding = createPartAdding(ports, mailing, from, cause);
   let before = parts.reduce((sum, { recipients }) => sum + recipients, 0);
@@ -112,6 +121,7 @@ async function importInto(ports: ImportPorts, mailing: JobRef, file: LineFile, c
   async function finish(): Promise<void> {
     await gathering.end();
     await adding.end();
+    knownAddresses.keep(mailing, adding.parts(), addresses);
   }
   async function unreadable(fault: LineFault): Promise<ImportOutcome> {
     await finish();
@@ -119,15 +129,16 @@ async function importInto(ports: ImportPorts, mailing: JobRef, file: LineFile, c
   }
 }
 
-/** The addresses that the mailing has so far, by the contents that its history names. */
+/** The addresses that the mailing has so far: those that are known, and those in the other contents that its history names. */
 async function readAddresses(
   contentStore: ContentStore,
   mailing: JobRef,
   parts: readonly MailingPart[],
   keyOfAddress: (email: string) => string,
+  known: Known | null,
 ): Promise<AddressSet> {
-  const addresses = createAddressSet(mailing.jobId);
-  for (let first = 0; first < parts.length; first += contentsReadAtOnce) {
+  const { addresses, parts: before } = known ?? { addresses: createAddressSet(mailing.jobId), parts: 0 };
+  for (let first = before; first < parts.length; first += contentsReadAtOnce) {
     const some = parts.slice(first, first + contentsReadAtOnce);
     const contents = await Promise.all(some.map(({ jobId }) => contentStore.get({ ...mailing, jobId })));
     for (const [index, content] of contents.entries()) {

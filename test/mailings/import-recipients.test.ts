@@ -1,11 +1,14 @@
 import { expect } from "chai";
+import type { ContentStore } from "../../src/content/content-store.ts";
 import { decodeContent, encodeContent } from "../../src/content/encode-content.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { eraseLeftover } from "../../src/erasure/erase-leftovers.ts";
-import type { JobRef } from "../../src/event-log/event-log.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { now } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { newJob } from "../support/happen.ts";
 import {
   cause,
@@ -82,6 +85,60 @@ describe("recipients of a mailing", () => {
     expect(new Set(before).size).to.equal(before.length);
     await importInto(stored, mailing, people(9000));
     expect((await addresses()).sort()).to.deep.equal([...people(9000)].sort());
+  });
+
+  it("are added once where another import goes ahead while the answer about the first parts is lost", async () => {
+    const { log } = stored;
+    let isLost = false;
+    const losing: EventLog = {
+      ...log,
+      append: async (job, entry, expected) => {
+        const sequence = await log.append(job, entry, expected);
+        if (isLost || entry[0].event.type !== "MailingPartsAdded") return sequence;
+        isLost = true;
+        await importInto(stored, mailing, people(300, 8500));
+        throw new Unavailable("The answer is lost.");
+      },
+    };
+    const { outcome } = await importerOf({ ...stored, log: losing }).import(mailing, fileOf(people(9000)), cause);
+    expect(outcome).to.equal("conflict");
+    // The eight parts that it added before are whole.
+    expect((await addresses()).sort()).to.deep.equal([...people(8000), ...people(300, 8500)].sort());
+  });
+
+  it("are not read again for each file of a process, though another process adds some in between", async () => {
+    let reads = 0;
+    const counted: ContentStore = {
+      ...stored.contentStore,
+      get: (job) => {
+        reads += 1;
+        return stored.contentStore.get(job);
+      },
+    };
+    const importer = importerOf({ ...stored, contentStore: counted });
+    const readsOf = async (addresses: readonly string[]): Promise<number> => {
+      const before = reads;
+      expect((await importer.import(mailing, fileOf(addresses), cause)).outcome).to.equal("imported");
+      return reads - before;
+    };
+    const letter = 1;
+    for (const page of [0, 1, 2]) expect(await readsOf(people(100, page * 100))).to.equal(letter);
+    await importInto(stored, mailing, people(100, 300));
+    expect(await readsOf(people(250, 200))).to.equal(letter + 1);
+    expect((await addresses()).sort()).to.deep.equal([...people(450)].sort());
+  });
+
+  it("count as added only once they are, where a file breaks off and comes again", async () => {
+    const importer = importerOf(stored);
+    await importer.import(mailing, fileOf(people(100)), cause);
+    const { type, chunks } = fileOf(people(1500, 100));
+    const broken = (async function* () {
+      yield* chunks;
+      throw new Error("The client went away.");
+    })();
+    await failureOf(importer.import(mailing, { type, chunks: broken }, cause));
+    expect((await importer.import(mailing, fileOf(people(1500, 100)), cause)).outcome).to.equal("imported");
+    expect((await addresses()).sort()).to.deep.equal([...people(1600)].sort());
   });
 
   it("wait where a tenant reads two files in a process, while another tenant's are read", async () => {
