@@ -48,8 +48,12 @@ const long = [
   "test/release/",
 ];
 
-/** They need no server, but seconds: processes in memory that die at each of their steps, and clocks that are waited for. */
+/**
+ * They need no server, but seconds: processes in memory that die at each of their steps, clocks that are waited for, and a
+ * whole document.
+ */
 const patient = [
+  "test/http/asyncapi.test.ts",
   "test/mailings/crash-points.test.ts",
   "test/mailings/follow-mailings.test.ts",
   "test/mailings/undo-mailing.test.ts",
