@@ -120,8 +120,7 @@ export function createPartAdding(
       if (pending.length === partsAtOnce) await commit();
     },
     end: commit,
-    /** Those that the mailing had when the import began, and those that it has added since. */
-    parts: (): readonly MailingPart[] => (version.state.status === "absent" ? [] : version.state.parts),
-    sequence: (): number => version.sequence,
+    /** With the parts that it has added so far. */
+    version: (): MailingVersion => version,
   };
 }

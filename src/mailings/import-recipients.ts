@@ -1,4 +1,4 @@
-import { readMailing } from "../commands/read-version.ts";
+import { mailings, newMailing, readNews } from "../commands/read-version.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import { mailingDecider } from "../domain/mailing/decider.ts";
@@ -12,7 +12,7 @@ import { type LineFile, NotUtf8 } from "../schemas/line-file.ts";
 import { createPartAdding, type ImportPorts, Refused } from "./add-parts.ts";
 import { type AddressSet, createAddressSet } from "./address-set.ts";
 import { createCounting, gatherParts, type ImportCounts, keyIn, type LineFault } from "./gather-parts.ts";
-import { createKnownAddresses, type Known, type KnownAddresses } from "./known-addresses.ts";
+import { createKnownAddresses, type Known, type KnownAddresses, knownOf } from "./known-addresses.ts";
 import { recipientLinesOf } from "./recipient-lines.ts";
 
 export type ImportOutcome =
@@ -43,20 +43,20 @@ const contentsReadAtOnce = 4;
  */
 export function createImporter(ports: ImportPorts, patienceMs = usualPatienceMs): Importer {
   const semaphore = createFairSemaphore(importsAtOnce, importsOfTenant);
-  const mailings = new Set<string>();
+  const importing = new Set<string>();
   const knownAddresses = createKnownAddresses();
   return {
     import: async (mailing, file, cause) => {
       const key = keyOf(mailing);
-      if (mailings.has(key)) return { outcome: "conflict" };
-      mailings.add(key);
+      if (importing.has(key)) return { outcome: "conflict" };
+      importing.add(key);
       try {
         const outcome = await semaphore.runWithin(patienceMs, mailing.tenant, () =>
           importInto(ports, knownAddresses, mailing, file, cause),
         );
         return outcome ?? { outcome: "busy" };
       } finally {
-        mailings.delete(key);
+        importing.delete(key);
       }
     },
   };
@@ -70,7 +70,8 @@ async function importInto(
   cause: Cause,
 ): Promise<ImportOutcome> {
   const { log, contentStore, now } = ports;
-  const from = await readMailing(log, mailing);
+  const known = knownAddresses.take(mailing);
+  const from = await readNews(mailings, log, mailing, known?.version ?? newMailing);
   // The rules, asked before anything is stored.
   const asked = mailingDecider.decide({ type: "AddParts", at: now(), parts: [] }, from.state);
   if (asked.outcome === "rejected") return asked;
@@ -82,7 +83,6 @@ async function importInto(
   // The end of a part sends no webhook.
   const { webhookUrl: _, ...common } = decodeContent(stored);
   const letter: JobContent = { ...common, mailingId: mailing.jobId };
-  const known = knownAddresses.take(mailing, parts);
   const addresses = await readAddresses(contentStore, mailing, parts, keyIn(kind), known);
   const counting = createCounting();
   const adding = createPartAdding(ports, mailing, from, cause);
@@ -111,7 +111,7 @@ async function importInto(
       } else await gathering.take(line.number, line.read);
     }
     await finish();
-    return { outcome: "imported", counts: counting.counts(), sequence: adding.sequence() };
+    return { outcome: "imported", counts: counting.counts(), sequence: adding.version().sequence };
   } catch (failure) {
     if (failure instanceof NotUtf8) return await unreadable({ line: counting.lines() + 1, message: "is not UTF-8" });
     if (failure instanceof Refused) return failure.outcome;
@@ -121,7 +121,7 @@ async function importInto(
   async function finish(): Promise<void> {
     await gathering.end();
     await adding.end();
-    knownAddresses.keep(mailing, adding.parts(), addresses);
+    knownAddresses.keep(mailing, { version: adding.version(), addresses });
   }
   async function unreadable(fault: LineFault): Promise<ImportOutcome> {
     await finish();
@@ -137,7 +137,8 @@ async function readAddresses(
   keyOfAddress: (email: string) => string,
   known: Known | null,
 ): Promise<AddressSet> {
-  const { addresses, parts: before } = known ?? { addresses: createAddressSet(mailing.jobId), parts: 0 };
+  const before = knownOf(known, parts);
+  const addresses = known !== null && before > 0 ? known.addresses : createAddressSet(mailing.jobId);
   for (let first = before; first < parts.length; first += contentsReadAtOnce) {
     const some = parts.slice(first, first + contentsReadAtOnce);
     const contents = await Promise.all(some.map(({ jobId }) => contentStore.get({ ...mailing, jobId })));
