@@ -73,8 +73,6 @@ const usualLengthOfSimulation = "100";
 /** How anything starts a process, or the API or a mail server in this one. */
 const starters = ["node:child_process", "koa", "smtp-server"];
 
-const browser = "playwright-core";
-
 /** How test code makes a server of its own, or speaks to one. */
 const sockets = ["node:net", "node:http", "node:dgram"];
 
@@ -110,7 +108,7 @@ function createSearch() {
 }
 
 const isOutside = (name, file) => starters.includes(name) || (file.startsWith("test/") && sockets.includes(name));
-const isBrowser = (name) => name === browser;
+const isBrowser = (name) => name === "playwright-core";
 
 function filesOf(tier) {
   const named = [...long, ...patient];

@@ -1,6 +1,6 @@
 import { v7 as newId } from "uuid";
 import { handleMailingCommand } from "../commands/handle-command.ts";
-import { foldMailing, type MailingVersion, readMailing } from "../commands/read-version.ts";
+import { foldMailing, type MailingVersion } from "../commands/read-version.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { digestOf, encodeContent } from "../content/encode-content.ts";
 import { mailingDecider } from "../domain/mailing/decider.ts";
@@ -38,6 +38,8 @@ export class Refused extends Error {
   }
 }
 
+type Decisions = Awaited<ReturnType<EventLog["readMailing"]>>;
+
 const rejectedFor = (rejection: MailingRejection) => new Refused({ outcome: "rejected", rejection });
 
 /** A client that has sent half of its file does not want to begin again because NATS has restarted. */
@@ -58,9 +60,8 @@ export function createPartAdding(
    * Whether the parts were added, in spite of an answer that was lost or is about another one's decision. Then the import
    * goes on from that decision and not from a later one: another import may have added the same addresses since.
    */
-  const areAdded = async (parts: readonly MailingPart[]): Promise<boolean> => {
+  const areAdded = (decisions: Decisions, parts: readonly MailingPart[]): boolean => {
     const last = parts.at(-1)?.jobId;
-    const decisions = await log.readMailing(mailing);
     const found = decisions.findIndex(
       ({ event }) => event.type === "MailingPartsAdded" && event.data.parts.some(({ jobId }) => jobId === last),
     );
@@ -68,8 +69,7 @@ export function createPartAdding(
     return found >= 0;
   };
   /** A test changes nothing of what an import has found. */
-  const wasOnlyTested = async (): Promise<boolean> => {
-    const decisions = await log.readMailing(mailing);
+  const wasOnlyTested = (decisions: Decisions): boolean => {
     const news = decisions.filter(({ sequence }) => sequence > version.sequence);
     const isHarmless = news.length > 0 && news.every(({ event }) => event.type === "MailingTested");
     if (isHarmless) version = foldMailing(decisions);
@@ -83,9 +83,10 @@ export function createPartAdding(
       version = outcome;
     } catch (failure) {
       if (!(failure instanceof VersionConflict)) throw failure;
-      if (await areAdded(parts)) return;
-      if (await wasOnlyTested()) return await decide(parts);
-      const decision = mailingDecider.decide(command, (await readMailing(log, mailing)).state);
+      const decisions = await log.readMailing(mailing);
+      if (areAdded(decisions, parts)) return;
+      if (wasOnlyTested(decisions)) return await decide(parts);
+      const decision = mailingDecider.decide(command, foldMailing(decisions).state);
       throw decision.outcome === "rejected" ? rejectedFor(decision.rejection) : new Refused({ outcome: "conflict" });
     }
   };
