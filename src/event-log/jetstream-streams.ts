@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import {
   DiscardPolicy,
   type JetStreamManager,
@@ -95,11 +96,21 @@ export async function ensureStreams(connection: JetStreamConnection, settings: S
   for (const config of [logConfig(settings), ...erasable, turnsConfig(settings)]) await ensure(connection, config);
 }
 
+/**
+ * NATS 2.9 says that a stream is gone before it has removed its files. It would remove those of a stream that is made
+ * meanwhile, too, and whatever that one stores is counted and cannot be read.
+ */
+const filesGoneAfterMs = 1_000;
+
 /** Creates the stream of turns again, if someone has deleted it. */
-export const ensureTurnsStream = (
+export async function ensureTurnsStream(
   connection: JetStreamConnection,
   settings: Pick<StreamSettings, "prefix" | "replicas">,
-): Promise<void> => ensure(connection, turnsConfig(settings));
+): Promise<void> {
+  const config = turnsConfig(settings);
+  if ((await findStream(connection, config.name)) === null) await pause(filesGoneAfterMs);
+  await ensure(connection, config);
+}
 
 async function ensure(connection: JetStreamConnection, config: NamedConfig) {
   const found = await findStream(connection, config.name);

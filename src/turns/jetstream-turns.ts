@@ -1,11 +1,11 @@
 import type { StreamInfo } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { keyOf } from "../event-log/event-log.ts";
+import { type JobRef, keyOf } from "../event-log/event-log.ts";
 import { ensureTurnsStream, type StreamSettings } from "../event-log/jetstream-streams.ts";
 import { LogFull } from "../event-log/log-failures.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isNobodyThere, isOutOfRoom, isStreamMissing, isSubjectTaken } from "../nats/errors.ts";
+import { isMessageMissing, isNobodyThere, isOutOfRoom, isStreamMissing, isSubjectTaken } from "../nats/errors.ts";
 import { askJetStream } from "../nats/jetstream-api.ts";
 import { encodeTurn } from "./encode-turn.ts";
 import { parseTurnSubject, subjectOfTurn } from "./turn-subjects.ts";
@@ -21,6 +21,7 @@ export function createJetStreamTurns(
 ): Turns {
   const { prefix } = settings;
   const stream = streamName(prefix, "TURNS");
+  const all = streamFilter(prefix, "TURNS");
 
   const putOnce = async (subject: string, data: string): Promise<"put" | "no-stream"> => {
     try {
@@ -35,6 +36,22 @@ export function createJetStreamTurns(
     return "put";
   };
 
+  const infoOf = (): Promise<StreamInfo | null> =>
+    orNull(isStreamMissing, askJetStream<StreamInfo>(connection, `$JS.API.STREAM.INFO.${stream}`, ""));
+
+  /**
+   * Whether the server counts a first turn that it cannot find, as NATS 2.9 does where a stream was made while it removed the
+   * files of another of that name. No worker is ever given such a turn, and its subject stays taken.
+   */
+  const isUnreadable = async ({ created, state: { messages, first_seq } }: StreamInfo): Promise<boolean> => {
+    if (messages === 0) return false;
+    const asked = askJetStream(connection, `$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ seq: first_seq }));
+    if ((await orNull(isMessageMissing, asked)) !== null) return false;
+    // It may have been done just now.
+    const now = await infoOf();
+    return now?.created === created && now.state.messages > 0 && now.state.first_seq === first_seq;
+  };
+
   return {
     put: (turn, place) =>
       asking(connection, async () => {
@@ -45,27 +62,31 @@ export function createJetStreamTurns(
       }),
     jobs: () =>
       asking(connection, async () => {
-        const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: listingMs });
-        const subjects = await manager.streams.info(stream, { subjects_filter: streamFilter(prefix, "TURNS") }).then(
-          ({ state }) => Object.keys(state.subjects ?? {}),
-          (failure: unknown) => {
-            if (isStreamMissing(failure)) return [];
-            throw failure;
-          },
-        );
-        const found = new Set(subjects.map((subject) => keyOf(parseTurnSubject(prefix, subject))));
-        return (job) => found.has(keyOf(job));
+        const { streams } = await connection.nats.jetstreamManager({ checkAPI: false, timeout: listingMs });
+        const found = await orNull(isStreamMissing, streams.info(stream, { subjects_filter: all }));
+        if (found === null) return () => false;
+        if (await isUnreadable(found)) {
+          // They are all put again: that costs less than to find out which of them are lost.
+          await orNull(isStreamMissing, streams.delete(stream));
+          return () => false;
+        }
+        const subjects = Object.keys(found.state.subjects ?? {});
+        const jobs = new Set(subjects.map((subject) => keyOf(parseTurnSubject(prefix, subject))));
+        return (job: JobRef) => jobs.has(keyOf(job));
       }),
-    madeAt: () =>
-      asking(connection, async () => {
-        const asked = askJetStream<Pick<StreamInfo, "created">>(connection, `$JS.API.STREAM.INFO.${stream}`, "");
-        return await asked.then(
-          ({ created }) => created,
-          (failure: unknown) => {
-            if (isStreamMissing(failure)) return null;
-            throw failure;
-          },
-        );
-      }),
+    madeAt: () => asking(connection, async () => (await infoOf())?.created ?? null),
   };
+}
+
+/** Null where the request fails because there is no such thing. */
+async function orNull<Answer>(
+  isMissing: (failure: unknown) => boolean,
+  asked: Promise<Answer>,
+): Promise<Answer | null> {
+  try {
+    return await asked;
+  } catch (failure) {
+    if (isMissing(failure)) return null;
+    throw failure;
+  }
 }

@@ -41,6 +41,8 @@ export function createJetStreamWorkQueue(
   const { nats } = connection;
   const stream = streamName(prefix, "TURNS");
   let areThere = false;
+  /** How often the stream was made, as far as it was heard. */
+  let made = 0;
   let arrived: () => void = () => {};
   /** Since when there has always been a turn to take. */
   let backlogSince = Number.POSITIVE_INFINITY;
@@ -77,7 +79,8 @@ export function createJetStreamWorkQueue(
     areThere = true;
   };
   const toDelivery = (message: Msg): TurnDelivery[] => {
-    const handover = handoverOf(connection, message);
+    const madeThen = made;
+    const handover = handoverOf(connection, message, () => made === madeThen);
     try {
       const turn = decodeTurn(prefix, message.subject, message.string());
       // The worker needs a log that includes the decision: a turn is not over because a replica lags behind.
@@ -138,6 +141,7 @@ export function createJetStreamWorkQueue(
       // NATS 2.9 loses a request with its stream, and says nothing to the worker that waits.
       const stopExpecting = onStreamMade(connection, stream, () => {
         areThere = false;
+        made += 1;
         setTimeout(renew, leadsAfterMs, lanes).unref();
       });
       return () => {
@@ -151,12 +155,15 @@ export function createJetStreamWorkQueue(
   };
 }
 
-/** The first word that settles a message counts. */
-function handoverOf(connection: JetStreamConnection, message: Msg): Handover {
+/**
+ * The first word that settles a message counts. A message of a stream that is gone has nothing to be said of: NATS 2.9
+ * would take it for one of the new stream with the same number, and remove a turn that no worker has had.
+ */
+function handoverOf(connection: JetStreamConnection, message: Msg, isOfThisStream: () => boolean): Handover {
   let isSettled = false;
   const say = (word: string): void => {
     // A lost acknowledgement is harmless: the server then redelivers the message, as after any crash.
-    if (!isSettled && message.reply) connection.say(message.reply, word);
+    if (!isSettled && message.reply && isOfThisStream()) connection.say(message.reply, word);
   };
   const settle = (word: string): void => {
     say(word);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { StreamAPI } from "nats";
+import { ensureTurnsStream } from "../../src/event-log/jetstream-streams.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
 import { createJetStreamTurns } from "../../src/turns/jetstream-turns.ts";
 import { createJetStreamWorkQueue } from "../../src/turns/jetstream-work-queue.ts";
@@ -113,6 +114,74 @@ describe("Turns on a work queue of JetStream", () => {
       await takes(queue, "job-2");
     });
   }
+
+  const putSome = async (name: string, count: number): Promise<void> => {
+    for (let job = 0; job < count; job += 1) await turns.put(queuedTurn({ jobId: `${name}-${job}` }), "lane");
+  };
+  /** Another process makes the stream again while it is being deleted, which takes the longer, the more is in it. */
+  const deletedAndMade = async (makeAgain: (other: OpenedLog["connection"]) => Promise<unknown>): Promise<void> => {
+    for (const type of ["email.send", "webhook.deliver", "report.export"]) await openQueue(type).waiting();
+    await putSome("lost", 50);
+    const other = await openJetStreamLog(nats.config, nats.prefix);
+    const { streams } = await other.connection.nats.jetstreamManager({ checkAPI: false });
+    let isDeleted = false;
+    const deleting = (await manage()).streams.delete(stream()).finally(() => {
+      isDeleted = true;
+    });
+    const untilGone = async (): Promise<void> => {
+      while (!isDeleted && (await streams.info(stream()).catch(() => null)) !== null);
+    };
+    const made = untilGone().then(() => makeAgain(other.connection));
+    const ends = await Promise.allSettled([deleting, made]);
+    await other.close();
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  };
+
+  it("are whole in a stream that is made again in the moment of its deletion", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await deletedAndMade((other) => ensureTurnsStream(other, { prefix: nats.prefix, replicas: 1 }));
+      await turns.put(queuedTurn({ jobId: "job-1" }), "lane");
+      await takes(openQueue(), "job-1");
+    }
+  });
+
+  it("count as lost where the server has lost them, as NATS 2.9 does in such a stream, and can be put again", async () => {
+    const { streams } = await manage();
+    const { config } = await streams.info(stream());
+    const makeAndPut = async ({ nats: other }: OpenedLog["connection"]): Promise<void> => {
+      await (await other.jetstreamManager({ checkAPI: false })).streams.add(config);
+      await putSome("job", 2);
+    };
+    for (let round = 0; round < 5; round += 1) {
+      // It can be worse off: then nothing can be put, or there is no stream.
+      const isMade = await deletedAndMade(makeAndPut).then(
+        () => true,
+        () => false,
+      );
+      if (isMade) {
+        if (!(await turns.jobs())({ tenant: "default", jobId: "job-0" })) await putSome("job", 2);
+        await takes(openQueue(), "job-0");
+      }
+      await streams.delete(stream()).catch(() => {});
+      await streams.add(config);
+    }
+  });
+
+  it("are not removed by what is said of the turns of a stream that was there before", async () => {
+    const queue = openQueue();
+    await turns.put(queuedTurn({ jobId: "former" }), "lane");
+    const taken = await eventually(async () => {
+      const [first] = await queue.take(1);
+      if (first === undefined) throw new Error("no turn yet");
+      return first;
+    });
+    await (await manage()).streams.delete(stream());
+    await putSome("job", 2);
+    await eventually(async () => expect(await queue.waiting()).to.equal(2));
+    taken.acknowledge();
+    await opened.connection.nats.flush();
+    await takes(queue, "job-0");
+  });
 
   it("are dropped where they cannot be read, and delay no other", async () => {
     const notices: string[] = [];
