@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
-import { atEndOfRun } from "./end-of-run.ts";
+import { atEndOfFolder } from "./end-of-run.ts";
 import { findChromium } from "./find-chromium.ts";
 
 export type WatchedPage = {
@@ -16,7 +16,7 @@ export type WatchedPage = {
 
 let shared: Promise<Browser> | null = null;
 
-/** One for the whole run: each page has its own profile in it. */
+/** One for the files of a folder: each page has its own profile in it. */
 function startBrowser(): Promise<Browser> {
   shared ??= launch();
   return shared;
@@ -28,7 +28,7 @@ async function launch(): Promise<Browser> {
     // Its sandbox does not work for root, and containers have no large /dev/shm.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"],
   });
-  atEndOfRun(async () => {
+  atEndOfFolder(async () => {
     shared = null;
     await browser.close();
   });

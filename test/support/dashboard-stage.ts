@@ -1,5 +1,5 @@
 import { type ApiClient, createApiClient } from "./api-client.ts";
-import { atEndOfRun } from "./end-of-run.ts";
+import { atEndOfFolder } from "./end-of-run.ts";
 import { startMailServer, type TestMailServer } from "./mail-server.ts";
 import { freshDatabase, startNats } from "./services.ts";
 import { startWaybill } from "./waybill.ts";
@@ -26,7 +26,7 @@ const settings = { WEBHOOK_ALLOW: "127.0.0.0/8" };
 async function start(): Promise<DashboardStage> {
   const [nats, database, mailServer] = await Promise.all([startNats(), freshDatabase(), startMailServer()]);
   const waybill = await startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url }, settings);
-  atEndOfRun(async () => {
+  atEndOfFolder(async () => {
     shared = null;
     mailServer.release();
     await waybill.stop();

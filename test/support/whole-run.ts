@@ -2,6 +2,7 @@ import { appendFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { relative } from "node:path";
 import { CannotStart } from "../../src/process/lifecycle.ts";
+import { fileOf, isSharedByFolder } from "./end-of-run.ts";
 import { eventually } from "./eventually.ts";
 import { findChromium } from "./find-chromium.ts";
 import { findDatabaseSource } from "./server-sources.ts";
@@ -72,34 +73,43 @@ export async function mochaGlobalTeardown(): Promise<void> {
 
 let begunAt = 0;
 let cpuAtBegin = process.cpuUsage();
-let openAtBegin = 0;
+/** What was open before the files that share what they started, or before this file, which shares nothing. */
+let openAtBegin: readonly string[] | null = null;
+let lastFile = "";
 
 /** Around all tests of a file, in the process that runs it. */
 export const mochaHooks = {
-  beforeAll: (): void => {
+  async beforeAll(this: Mocha.Context): Promise<void> {
+    if (!isSharedByFolder()) await leftNothingOpen();
+    openAtBegin ??= openResources();
     begunAt = performance.now();
     cpuAtBegin = process.cpuUsage();
-    openAtBegin = openResources().length;
   },
   async afterAll(this: Mocha.Context): Promise<void> {
     const folder = process.env["TEST_FOLDER"];
-    const file = this.test?.parent?.suites[0]?.file;
+    const file = fileOf(this);
     if (folder === undefined || file === undefined) return;
     const ms = Math.round(performance.now() - begunAt);
     const { user, system } = process.cpuUsage(cpuAtBegin);
     const times: TimesOfFile = { file: relative(process.cwd(), file), ms, cpuMs: Math.round((user + system) / 1000) };
     appendFileSync(timesFileIn(folder), `${JSON.stringify(times)}\n`);
-    await eventually(() => leavesNothingOpen(file), 10_000);
+    lastFile = times.file;
+    if (!isSharedByFolder()) await leftNothingOpen();
   },
 };
 
 /**
  * A file that is run alone hangs when its tests leave something open, and so shows it. A process that runs many files
- * ends whatever is open: so it looks after each.
+ * ends whatever is open: so it looks after each, or after the last of those that share what they started.
  */
-function leavesNothingOpen(file: string): void {
-  const open = openResources();
-  if (open.length > openAtBegin) throw new Error(`The tests of ${file} left open: ${open.join(", ")}`);
+async function leftNothingOpen(): Promise<void> {
+  const before = openAtBegin;
+  openAtBegin = null;
+  if (before === null) return;
+  await eventually(() => {
+    const open = openResources();
+    if (open.length > before.length) throw new Error(`The tests of ${lastFile} left open: ${open.join(", ")}`);
+  }, 10_000);
 }
 
 const openResources = (): readonly string[] =>
