@@ -7,7 +7,7 @@ export default tseslint.config({
   languageOptions: {
     parser: tseslint.parser,
     parserOptions: {
-      projectService: true,
+      project: ["test/tsconfig.json", "src/dashboard/ui/tsconfig.json"],
       tsconfigRootDir: fileURLToPath(new URL("../..", import.meta.url)),
     },
   },
