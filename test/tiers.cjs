@@ -66,7 +66,17 @@ const patient = [
 ];
 
 /** They begin first, after the long ones: a run ends early where nothing slow begins late. */
-const slow = ["test/simulation/", "test/journey/", "test/dashboard/", "test/cli/", "test/webhooks/", "test/http/"];
+const slow = [
+  "test/simulation/",
+  "test/journey/",
+  "test/mail/",
+  "test/dashboard/",
+  "test/projections/",
+  "test/cli/",
+  "test/event-log/",
+  "test/webhooks/",
+  "test/http/",
+];
 
 const usualLengthOfSimulation = "100";
 

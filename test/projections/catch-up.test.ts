@@ -9,6 +9,8 @@ import { openReadSide, type ReadSide } from "../support/read-side.ts";
 
 /** Longer than a log is silent where it ends with a gap. */
 const waitsMs = 3500;
+/** Longer than it takes to find out that it is. */
+const waitsForEverMs = 60_000;
 
 describe("catching up with a log", () => {
   let side: ReadSide;
@@ -42,11 +44,11 @@ describe("catching up with a log", () => {
   };
 
   /** As a reader finds it that shares it with another one, and waits for that one in the middle. */
-  const withWait = (log: EventLog): EventLog => ({
+  const withWait = (log: EventLog, forMs = waitsMs): EventLog => ({
     ...log,
     follow: async function* (options) {
       for await (const batch of log.follow({ ...options, maxEvents: 3 })) {
-        if (batch[0]?.sequence === 4) await pause(waitsMs, undefined, { signal: options.signal }).catch(() => {});
+        if (batch[0]?.sequence === 4) await pause(forMs, undefined, { signal: options.signal }).catch(() => {});
         if (options.signal.aborted) return;
         yield batch;
       }
@@ -59,7 +61,7 @@ describe("catching up with a log", () => {
   });
 
   it("takes for the end what is silent for all", async () => {
-    const silent = withWait(side.log);
+    const silent = withWait(side.log, waitsForEverMs);
     const { lastSequence } = await side.log.state();
     expect(await caughtUp(silent, silent)).to.be.within(1, lastSequence - 1);
   });

@@ -40,8 +40,8 @@ export async function mochaGlobalSetup(): Promise<void> {
 }
 
 const memory = "/dev/shm";
-/** Twice what a run of all tests had in its folder at most. */
-const enoughBytes = 8 * 1024 ** 3;
+/** Four times what a run of all tests had in its folder at most. */
+const enoughBytes = 4 * 1024 ** 3;
 
 /** In memory where there is room: servers that sync to a disk take a quarter of the time of a run for that. */
 async function folderOfRun(): Promise<string> {
