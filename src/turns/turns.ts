@@ -24,7 +24,10 @@ export type TurnPlace = "lane" | "overflow";
 export interface Turns {
   /** Puts a turn, once: one that is still there, waiting or held, stays as it is. Throws LogFull if there is no room. */
   put(turn: QueuedTurn, place: TurnPlace): Promise<void>;
-  /** The jobs of which there is a turn, waiting or held. Costs as much as there are turns. */
+  /**
+   * The jobs of which there is a turn, waiting or held. Costs as much as there are turns. A queue whose turns the server has
+   * lost is dropped, so that they can be put again.
+   */
   jobs(): Promise<(job: JobRef) => boolean>;
   /** When the queue of turns was made, another time once it was lost; null where it was lost and is not made again yet. */
   madeAt(): Promise<string | null>;
