@@ -5,8 +5,8 @@ import { ensureTurnsStream, type StreamSettings } from "../event-log/jetstream-s
 import { LogFull } from "../event-log/log-failures.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isMessageMissing, isNobodyThere, isOutOfRoom, isStreamMissing, isSubjectTaken } from "../nats/errors.ts";
-import { askJetStream } from "../nats/jetstream-api.ts";
+import { isNobodyThere, isOutOfRoom, isStreamMissing, isSubjectTaken } from "../nats/errors.ts";
+import { askJetStream, messageAt } from "../nats/jetstream-api.ts";
 import { encodeTurn } from "./encode-turn.ts";
 import { parseTurnSubject, subjectOfTurn } from "./turn-subjects.ts";
 import type { Turns } from "./turns.ts";
@@ -37,7 +37,7 @@ export function createJetStreamTurns(
   };
 
   const infoOf = (): Promise<StreamInfo | null> =>
-    orNull(isStreamMissing, askJetStream<StreamInfo>(connection, `$JS.API.STREAM.INFO.${stream}`, ""));
+    unlessGone(askJetStream<StreamInfo>(connection, `$JS.API.STREAM.INFO.${stream}`, ""));
 
   /**
    * Whether the server counts a first turn that it cannot find, as NATS 2.9 does where a stream was made while it removed the
@@ -45,8 +45,7 @@ export function createJetStreamTurns(
    */
   const isUnreadable = async ({ created, state: { messages, first_seq } }: StreamInfo): Promise<boolean> => {
     if (messages === 0) return false;
-    const asked = askJetStream(connection, `$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ seq: first_seq }));
-    if ((await orNull(isMessageMissing, asked)) !== null) return false;
+    if ((await messageAt(connection, stream, first_seq)) !== null) return false;
     // It may have been done just now.
     const now = await infoOf();
     return now?.created === created && now.state.messages > 0 && now.state.first_seq === first_seq;
@@ -63,11 +62,11 @@ export function createJetStreamTurns(
     jobs: () =>
       asking(connection, async () => {
         const { streams } = await connection.nats.jetstreamManager({ checkAPI: false, timeout: listingMs });
-        const found = await orNull(isStreamMissing, streams.info(stream, { subjects_filter: all }));
+        const found = await unlessGone(streams.info(stream, { subjects_filter: all }));
         if (found === null) return () => false;
         if (await isUnreadable(found)) {
           // They are all put again: that costs less than to find out which of them are lost.
-          await orNull(isStreamMissing, streams.delete(stream));
+          await unlessGone(streams.delete(stream));
           return () => false;
         }
         const subjects = Object.keys(found.state.subjects ?? {});
@@ -78,15 +77,12 @@ export function createJetStreamTurns(
   };
 }
 
-/** Null where the request fails because there is no such thing. */
-async function orNull<Answer>(
-  isMissing: (failure: unknown) => boolean,
-  asked: Promise<Answer>,
-): Promise<Answer | null> {
+/** Null where the request fails because there is no such stream. */
+async function unlessGone<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
   try {
     return await asked;
   } catch (failure) {
-    if (isMissing(failure)) return null;
+    if (isStreamMissing(failure)) return null;
     throw failure;
   }
 }

@@ -85,15 +85,15 @@ export async function mochaGlobalTeardown(): Promise<void> {
 
 let begunAt = 0;
 let cpuAtBegin = process.cpuUsage();
-/** What was open before the files that share what they started, or before this file, which shares nothing. */
-let openAtBegin: readonly string[] | null = null;
+/** How much was open before the files that share what they started, or before this file, which shares nothing. */
+let openAtBegin: number | null = null;
 let lastFile = "";
 
 /** Around all tests of a file, in the process that runs it. */
 export const mochaHooks = {
-  async beforeAll(this: Mocha.Context): Promise<void> {
+  async beforeAll(): Promise<void> {
     if (!isSharedByFolder()) await leftNothingOpen();
-    openAtBegin ??= openResources();
+    openAtBegin ??= openResources().length;
     begunAt = performance.now();
     cpuAtBegin = process.cpuUsage();
   },
@@ -120,7 +120,7 @@ async function leftNothingOpen(): Promise<void> {
   if (before === null) return;
   await eventually(() => {
     const open = openResources();
-    if (open.length > before.length) throw new Error(`The tests of ${lastFile} left open: ${open.join(", ")}`);
+    if (open.length > before) throw new Error(`The tests of ${lastFile} left open: ${open.join(", ")}`);
   }, 10_000);
 }
 
