@@ -93,7 +93,11 @@ export function describeDocument(path: string, options: DocumentOptions = {}): v
       it(`can do what ${place} says: ${titleOf(block)}`, async () => {
         if (failedAt !== null) throw new Error(`Not run, because ${failedAt} failed before it`);
         failedAt = place;
-        await runBlock(block, reader, beside);
+        await runBlock(block, reader, beside).catch(async (failure: Error) => {
+          // The reason may be in what an earlier block has done.
+          failure.message += `\nPrinted from the first block on:\n${await reader.session.printed()}`;
+          throw failure;
+        });
         failedAt = null;
       });
     }

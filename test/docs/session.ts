@@ -20,6 +20,8 @@ export type Session = {
   /** With `isStrict`, as under `set -e`: the first command that fails ends the session. */
   run(script: string, options: { readonly isStrict: boolean }): Promise<Ran>;
   start(script: string): Promise<Running>;
+  /** What all scripts have printed until now, each under its number. */
+  printed(): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -53,6 +55,11 @@ export function openSession(folder: string, scratch: string, env: Readonly<Recor
   };
 
   return {
+    printed: async () => {
+      const outputs = Array.from({ length: count }, (_, index) => join(scratch, `block-${index + 1}.sh.out`));
+      const texts = await Promise.all(outputs.map((output) => readFile(output, "utf8").catch(() => "")));
+      return texts.map((text, index) => `${index + 1}: ${text}`).join("\n");
+    },
     run: async (script, { isStrict }) => {
       const { source, output } = await prepare(script);
       const [before, after] = isStrict ? ["set -e", "set +e"] : ["", ""];
