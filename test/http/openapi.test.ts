@@ -15,11 +15,16 @@ describe("The OpenAPI document", () => {
 
   before(async () => {
     api = await startApi(allParts);
-    document = await documentOfAll();
+    document = documentOfAll();
   });
   after(() => api.close());
 
   const operations = (): readonly Operation[] => Object.values(document.paths).flatMap((path) => Object.values(path));
+
+  it("is the one that a service sends", async () => {
+    const { body } = await api.ask("GET", "/openapi.json");
+    expect(body).to.deep.equal(document);
+  });
 
   it("is valid OpenAPI 3.1", async () => {
     const { valid, errors } = await new Validator().validate(

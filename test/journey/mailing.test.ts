@@ -57,7 +57,7 @@ describe("a mailing", function () {
     const init = { method: "PUT", headers: { "Content-Type": type, ...headers }, body: file };
     const response = await fetch(service.url + path, init);
     const answered = { status: response.status, headers: response.headers, body: (await response.json()) as Imported };
-    await expectDescribed("PUT", service.url + path, answered);
+    expectDescribed("PUT", service.url + path, answered);
     return answered;
   };
   const find = async (id: string) => (await client.get(`/api/mailings/${id}`)).body as Mailing;

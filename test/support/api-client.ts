@@ -46,7 +46,7 @@ export function createApiClient(url: string): ApiClient {
     const response = await fetch(url + path, { method, headers: { ...contentType, ...headers }, ...init });
     const text = await response.text();
     const answer = { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
-    await expectDescribed(method, url + path, answer);
+    expectDescribed(method, url + path, answer);
     return answer;
   };
   const askAgain = async (...asked: Parameters<typeof ask>): Promise<Answer> => {
