@@ -39,8 +39,7 @@ export type ListRange = {
  * disk.
  */
 export function listStatement(tenant: string, options: JobListOptions, range: ListRange): Statement {
-  const isCounted = range.cursor === null && range.end === null;
-  const total = isCounted ? totalStatement(tenant, options, range.bounds) : { sql: "NULL", bindings: [] };
+  const total = countedStatement(tenant, options, range);
   const page = pageStatement(tenant, options, range);
   return {
     sql: `
@@ -52,28 +51,60 @@ export function listStatement(tenant: string, options: JobListOptions, range: Li
 }
 
 /**
+ * The same page, for a range of one index from its first entry on: its rows are read in the order of the index, without a
+ * table of their ids between, which takes the database a quarter less time. An empty page has no row, so nothing says
+ * of which moment it is. Null for all other pages.
+ */
+export function inOrderStatement(tenant: string, options: JobListOptions, range: ListRange): Statement | null {
+  const { statuses, mailing, q } = options;
+  const [status = null, ...others] = statuses;
+  const isSorted = others.length === 0 && mailing === null && q === null;
+  if (!isSorted || skippedBefore(options, range) > 0) return null;
+  const total = countedStatement(tenant, options, range);
+  const moment = `(SELECT sequence FROM ${checkpoint} WHERE id = 1) AS read_sequence, ${total.sql} AS counted`;
+  const part = partStatement(tenant, options, range, status, `${moment}, ${recordOf(table)}`);
+  return { sql: `${part.sql} LIMIT ?`, bindings: [...total.bindings, ...part.bindings, options.pageSize + 1] };
+}
+
+const countedStatement = (tenant: string, options: JobListOptions, { cursor, end, bounds }: ListRange): Statement =>
+  cursor === null && end === null ? totalStatement(tenant, options, bounds) : { sql: "NULL", bindings: [] };
+
+const skippedBefore = ({ page, pageSize }: JobListOptions, { cursor }: ListRange): number =>
+  cursor === null ? (page - 1) * pageSize : 0;
+
+/**
  * Reads one entry more than the page holds, which shows whether there is a next page. For several statuses each is read
  * separately, in the order of the list, so that every part is a few entries of an index, however rare a status is.
  * Whole rows are fetched only for the page: a page far from the first skips entries of an index.
- *
- * The index is named because an optimizer left alone compares the range after the cursor with a scan of the whole
- * table, as if there were no limit, and MariaDB then walks through everything before the cursor.
  */
-function pageStatement(tenant: string, options: JobListOptions, { cursor, end }: ListRange): Statement {
-  const { statuses, sortBy, order, page, pageSize } = options;
+function pageStatement(tenant: string, options: JobListOptions, range: ListRange): Statement {
+  const { statuses, sortBy, order, pageSize } = options;
   const column = columnOf[sortBy];
-  const ordering = `ORDER BY ${column} ${order}, id ${order}`;
-  const offset = cursor === null ? (page - 1) * pageSize : 0;
-  const range = [...after(cursor), ...(end === null ? [] : [upTo(end, options)])];
-  const parts = anyOf(statuses).map((status) => {
-    const { sql, bindings } = allOf([...conditions(tenant, options), ...oneStatus(status), ...range]);
-    const key = indexOf(options, sortBy, status === null ? "any" : "one");
-    // If all values are NULL, MariaDB would still sort by them.
-    const itsOrdering = isAmongUnended(cursor) ? `ORDER BY id ${order}` : ordering;
-    return { sql: `SELECT id, ${column} FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ${itsOrdering}`, bindings };
-  });
-  const { sql, bindings } = together(parts, ordering, offset + pageSize + 1);
+  const offset = skippedBefore(options, range);
+  const parts = anyOf(statuses).map((status) => partStatement(tenant, options, range, status, `id, ${column}`));
+  const { sql, bindings } = together(parts, `ORDER BY ${column} ${order}, id ${order}`, offset + pageSize + 1);
   return { sql: `${sql} LIMIT ? OFFSET ?`, bindings: [...bindings, pageSize + 1, offset] };
+}
+
+/**
+ * The entries of one status, or of any, in the order of the list. The index is named because an optimizer left alone
+ * compares the range after the cursor with a scan of the whole table, as if there were no limit, and MariaDB then walks
+ * through everything before the cursor.
+ */
+function partStatement(
+  tenant: string,
+  options: JobListOptions,
+  { cursor, end }: ListRange,
+  status: JobStatus | null,
+  columns: string,
+): Statement {
+  const { sortBy, order } = options;
+  const range = [...after(cursor), ...(end === null ? [] : [upTo(end, options)])];
+  const { sql, bindings } = allOf([...conditions(tenant, options), ...oneStatus(status), ...range]);
+  const key = indexOf(options, sortBy, status === null ? "any" : "one");
+  // If all values are NULL, MariaDB would still sort by them.
+  const ordering = isAmongUnended(cursor) ? `id ${order}` : `${columnOf[sortBy]} ${order}, id ${order}`;
+  return { sql: `SELECT ${columns} FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ORDER BY ${ordering}`, bindings };
 }
 
 const anyOf = (statuses: readonly JobStatus[]): readonly (JobStatus | null)[] =>

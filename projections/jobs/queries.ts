@@ -6,7 +6,7 @@ import { checkpointTable } from "../following/checkpoint.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { toInstant } from "../instants.ts";
 import { decodeCursor, encodeCursor, type JobListOptions, type JobOrder } from "./list-options.ts";
-import { endStatement, type ListRange, listStatement, recordOf } from "./list-statements.ts";
+import { endStatement, inOrderStatement, type ListRange, listStatement, recordOf } from "./list-statements.ts";
 import { jobsProjector } from "./projector.ts";
 import { type JobRecordRow, toJobRecord } from "./rows.ts";
 import { defaultBounds, isSearch, type RangeEnd, type SearchBounds } from "./search-range.ts";
@@ -72,8 +72,7 @@ async function list(db: Knex, tenant: string, options: JobListOptions, bounds: S
   const { pageSize, sortBy } = options;
   const cursor = options.cursor === null ? null : decodeCursor(options.cursor, options);
   const end = options.q === null ? null : await findEnd(db, tenant, options, { cursor, end: null, bounds });
-  const statement = listStatement(tenant, options, { cursor, end, bounds });
-  const rows = await askPrepared<ListedRow>(db, statement);
+  const rows = await askForPage(db, tenant, options, { cursor, end, bounds });
   const found = rows.filter((row): row is typeof row & JobRecordRow => row.id !== null).map(toJobRecord);
   const jobs = found.sort(inOrder(options)).slice(0, pageSize);
   const total = cursor === null ? totalOf(rows[0], end) : cursor.total;
@@ -85,6 +84,13 @@ async function list(db: Knex, tenant: string, options: JobListOptions, bounds: S
     total,
     nextCursor: next === null ? null : encodeCursor({ ...options, ...next, total }),
   };
+}
+
+/** At least one row, which says of which moment the page is. */
+async function askForPage(db: Knex, tenant: string, options: JobListOptions, range: ListRange): Promise<ListedRow[]> {
+  const inOrder = inOrderStatement(tenant, options, range);
+  const rows = inOrder === null ? [] : await askPrepared<ListedRow>(db, inOrder);
+  return rows.length > 0 ? rows : askPrepared<ListedRow>(db, listStatement(tenant, options, range));
 }
 
 /** The total is unknown for entries that were not searched, or counted only up to a bound. */
