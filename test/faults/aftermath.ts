@@ -22,10 +22,11 @@ export async function untilEnded(
 ): Promise<Remains> {
   const jobs = await eventually(async () => {
     // What was there before is left out: the logs of stages that are shared become long.
-    const folded = foldLog((await log.read()).slice(events.length));
+    const since = (await log.read()).slice(events.length);
+    const folded = foldLog(since);
     const known = accepted.map((job) => ({ ...job, folded: folded.get(job.jobId) }));
     const open = known.filter((job) => job.folded === undefined || !hasEnded(job.folded));
-    if (open.length > 0) throw new Error(`${open.length} jobs did not end: ${describe(open)}`);
+    if (open.length > 0) throw new Error(`${open.length} jobs did not end: ${describe(open)}; ${lately(since)}`);
     return known as Remains["jobs"];
   }, withinMs);
   const addresses = new Set(jobs.flatMap(({ recipients }) => recipients));
@@ -37,6 +38,19 @@ const describe = (jobs: readonly (AcceptedJob & { readonly folded: FoldedJob | u
     .slice(0, 5)
     .map(({ jobId, folded }) => `${jobId} is ${folded?.status ?? "not in the log"}`)
     .join(", ");
+
+/** What the log was about in the end: whether the work went on slowly, was refused, or stood still. */
+function lately(events: readonly RawEvent[]): string {
+  const last = events.slice(-1000);
+  const counts = new Map<string, number>();
+  for (const { type, data } of last) {
+    const what = [type, data["error"] ?? data["response"]].filter((part) => part !== undefined && part !== null);
+    counts.set(JSON.stringify(what), (counts.get(JSON.stringify(what)) ?? 0) + 1);
+  }
+  const often = [...counts].sort(([, one], [, other]) => other - one).slice(0, 8);
+  const times = `from ${last[0]?.time} to ${last.at(-1)?.time}, and it is ${new Date().toISOString()}`;
+  return `the last ${last.length} events, ${times}: ${often.map(([what, count]) => `${count}× ${what}`).join(", ")}`;
+}
 
 /** What must hold after any fault, besides what the read models say: sentences about what does not. */
 export async function violationsAfter(
