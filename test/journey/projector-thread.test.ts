@@ -1,16 +1,23 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Surroundings, spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
 const everything = "api,scheduler,worker,projector";
 
-/** Loaded into each thread of the process; what runs beside the main one breaks when it is asked to project. */
-const breakThread = `
-  import { isMainThread, parentPort } from "node:worker_threads";
-  if (!isMainThread) parentPort.once("message", () => setTimeout(() => { throw new Error("broken on purpose"); }, 2000));
+/** Loaded into each thread of the process; what runs beside the main one breaks once the file is there. */
+const breakThread = (file: string): string => `
+  import { existsSync } from "node:fs";
+  import { isMainThread } from "node:worker_threads";
+  const breakIfTold = () => {
+    if (existsSync(${JSON.stringify(file)})) throw new Error("broken on purpose");
+  };
+  if (!isMainThread) setInterval(breakIfTold, 50).unref();
 `;
 
 describe("a process that projects beside its other roles", function () {
@@ -56,8 +63,16 @@ describe("a process that projects beside its other roles", function () {
   });
 
   it("ends as a whole when what projects breaks: one without its read models would look well", async () => {
-    const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(breakThread)}` });
-    await eventually(() => expect(service.output()).to.contain("broken on purpose"), 30_000);
-    expect(await service.exitCode(), "exit code").to.equal(1);
+    const folder = await temporaryFolder();
+    try {
+      const order = join(folder, "break");
+      const code = encodeURIComponent(breakThread(order));
+      const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${code}` });
+      await writeFile(order, "");
+      await eventually(() => expect(service.output()).to.contain("broken on purpose"), 30_000);
+      expect(await service.exitCode(), "exit code").to.equal(1);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
