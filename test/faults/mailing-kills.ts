@@ -1,6 +1,6 @@
 import { eventually } from "../support/eventually.ts";
 import { type Cell, type Fault, lasting } from "./fault.ts";
-import type { RawEvent } from "./log-reader.ts";
+import { fromNowOn, type RawEvent } from "./log-reader.ts";
 import { drawn } from "./seeded.ts";
 import { type Actor, type Stage, usualMsPerMail } from "./stage.ts";
 import {
@@ -46,9 +46,9 @@ const killing = (killed: Killed): Fault => ({
   load,
   ...(killed.stage && { stage: killed.stage }),
   endWithinMs: 180_000,
-  strike: async (stage, cell) => {
+  strike: async (wholeStage, cell) => {
+    const stage = { ...wholeStage, log: await fromNowOn(wholeStage.log) };
     stage.mailServer.slowDown(2);
-    const before = (await stage.log.read()).length;
     const slug = `${killed.victims.join("-")}-${Date.now().toString(36)}`;
     const undisturbed = await killed.prepare(stage, `${slug}-undisturbed`);
     const course = await follow(stage, killed, undisturbed);
@@ -69,7 +69,7 @@ const killing = (killed: Killed): Fault => ({
       alsoViolated: async () => {
         stage.mailServer.slowDown(usualMsPerMail);
         const found: string[] = [];
-        for (const story of stories) found.push(...(await violationsOf(stage, before, story)));
+        for (const story of stories) found.push(...(await violationsOf(stage, story)));
         return found;
       },
     };
@@ -156,13 +156,13 @@ function adoptParts(log: readonly RawEvent[], story: Story, cell: Cell): void {
   }
 }
 
-async function violationsOf(stage: Stage, before: number, story: Story): Promise<readonly string[]> {
+async function violationsOf(stage: Stage, story: Story): Promise<readonly string[]> {
   const events = await eventually(async () => {
     const found = eventsOf(await stage.log.read(), story);
     if (!found.some(({ type }) => type === "MailingCompleted")) throw new Error(`${story.mailingId} did not end`);
     return found;
   }, endedWithinMs);
-  const log = (await stage.log.read()).slice(before);
+  const log = await stage.log.read();
   const decided = events.map(({ type }) => type).filter((type) => !/^Mailing(Parts|Created|Completed)/.test(type));
   const added = partsIn(events).reduce((sum, { recipients }) => sum + recipients, 0);
   const count = (wanted: string): number => events.filter(({ type }) => type === wanted).length;

@@ -78,11 +78,11 @@ async function reportWhile(
   const begun = new Set<string>();
   let isOver = false;
   let refusals = 0;
-  let reading: Promise<readonly RawEvent[]> = stage.log.read();
+  let reading = stage.log.read(from);
   const next = async (): Promise<Sent | undefined> => {
     // One after the other: two at a time would read the same events twice.
-    reading = reading.then(() => stage.log.read());
-    return sentIn((await reading).slice(from), cell).find(({ key }) => !begun.has(key));
+    reading = reading.then(() => stage.log.read(from));
+    return sentIn(await reading, cell).find(({ key }) => !begun.has(key));
   };
   const sendSome = async (): Promise<void> => {
     while (!isOver) {
@@ -156,7 +156,7 @@ const reportFault = (victim: Actor): Fault => ({
       struck: `${taken.size} reports taken, ${refusals} tries not`,
       alsoViolated: async () => [
         ...(taken.size > 0 ? [] : ["no report was taken"]),
-        ...wronglyRecorded((await stage.log.read()).slice(from), taken),
+        ...wronglyRecorded(await stage.log.read(from), taken),
         ...(await unsuppressed(stage, [...taken.values()])),
       ],
     };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { eventually } from "../support/eventually.ts";
 import { ask } from "./ask.ts";
 import { type Cell, type Fault, lasting } from "./fault.ts";
-import type { RawEvent } from "./log-reader.ts";
+import { fromNowOn, type RawEvent } from "./log-reader.ts";
 import { drawn } from "./seeded.ts";
 import { type Stage, usualMsPerMail } from "./stage.ts";
 import { addressesOf, draftMailing, eventsOf, importAll, insist, partsIn } from "./staged-mailings.ts";
@@ -187,9 +187,9 @@ export const scheduleKills: Fault = {
   name,
   load: { recipientsPerJob: 20, everyMs: 400, jobs: 1000 },
   endWithinMs: 180_000,
-  strike: async (stage, cell) => {
+  strike: async (wholeStage, cell) => {
+    const stage = { ...wholeStage, log: await fromNowOn(wholeStage.log) };
     stage.mailServer.slowDown(2);
-    const before = (await stage.log.read()).length;
     const slug = `fired-${Date.now().toString(36)}`;
     const stories: Story[] = [];
     const seen: string[] = [];
@@ -209,7 +209,7 @@ export const scheduleKills: Fault = {
         stage.mailServer.slowDown(usualMsPerMail);
         const found: string[] = [];
         for (const story of stories) found.push(...(await violationsOf(stage, story)));
-        return [...found, ...strangeMailings((await stage.log.read()).slice(before), stories)];
+        return [...found, ...strangeMailings(await stage.log.read(), stories)];
       },
     };
   },
