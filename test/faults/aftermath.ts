@@ -22,7 +22,7 @@ export async function untilEnded(
 ): Promise<Remains> {
   const jobs = await eventually(async () => {
     // What was there before is left out: the logs of stages that are shared become long.
-    const since = await log.read(events.length);
+    const since = (await log.read()).slice(events.length);
     const folded = foldLog(since);
     const known = accepted.map((job) => ({ ...job, folded: folded.get(job.jobId) }));
     const open = known.filter((job) => job.folded === undefined || !hasEnded(job.folded));

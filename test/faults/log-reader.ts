@@ -20,8 +20,8 @@ export type RawEvent = {
 export type LogReader = {
   /** Every event from the first entry that it reads, read anew. */
   readAll(): Promise<readonly RawEvent[]>;
-  /** Every event from the first entry that it reads, but for so many first ones; what was read before is not read again. */
-  read(butFor?: number): Promise<readonly RawEvent[]>;
+  /** Every event from the first entry that it reads; what was read before is not read again. */
+  read(): Promise<readonly RawEvent[]>;
   /** Deletes a consumer of the turns, as an operator's slip would. */
   deleteTurnsConsumer(name: string): Promise<void>;
   /** Deletes the consumers by which processes follow the log. */
@@ -87,9 +87,9 @@ export async function openLogReader(
 
   return {
     readAll: () => readFrom(first),
-    read: async (butFor = 0) => {
+    read: async () => {
       known.push(...(await readFrom((known.at(-1)?.sequence ?? first - 1) + 1)));
-      return butFor === 0 ? known : known.slice(butFor);
+      return known;
     },
     deleteTurns: async () => {
       await manager.streams.delete(nameWith(prefix, "TURNS"));
@@ -117,12 +117,13 @@ export async function openLogReader(
 }
 
 /**
- * The same log from now on. Looking through all that many cells have left in it, again and again, would hold up the whole
- * process, and with it the doors between the service and its servers.
+ * The same stage, whose log begins now. Looking through all that many cells have left in it, again and again, would hold up
+ * the whole process, and with it the doors between the service and its servers.
  */
-export async function fromNowOn(log: LogReader): Promise<LogReader> {
+export async function fromNowOn<Stage extends { readonly log: LogReader }>(stage: Stage): Promise<Stage> {
+  const { log } = stage;
   const before = (await log.read()).length;
-  return { ...log, read: (butFor = 0) => log.read(before + butFor) };
+  return { ...stage, log: { ...log, read: async () => (await log.read()).slice(before) } };
 }
 
 type Envelope = Pick<RawEvent, "type" | "time" | "data"> & { readonly subject: string };

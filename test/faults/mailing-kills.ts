@@ -47,7 +47,7 @@ const killing = (killed: Killed): Fault => ({
   ...(killed.stage && { stage: killed.stage }),
   endWithinMs: 180_000,
   strike: async (wholeStage, cell) => {
-    const stage = { ...wholeStage, log: await fromNowOn(wholeStage.log) };
+    const stage = await fromNowOn(wholeStage);
     stage.mailServer.slowDown(2);
     const slug = `${killed.victims.join("-")}-${Date.now().toString(36)}`;
     const undisturbed = await killed.prepare(stage, `${slug}-undisturbed`);

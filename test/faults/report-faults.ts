@@ -3,7 +3,7 @@ import { eventually } from "../support/eventually.ts";
 import { ask } from "./ask.ts";
 import { type Cell, costsNothing, type Fault, lasting } from "./fault.ts";
 import type { LoadShape } from "./load.ts";
-import type { RawEvent } from "./log-reader.ts";
+import { fromNowOn, type RawEvent } from "./log-reader.ts";
 import { drawn, drawnBetween } from "./seeded.ts";
 import type { Actor, Stage } from "./stage.ts";
 import { returnPathOfStage } from "./staged-settings.ts";
@@ -71,17 +71,16 @@ async function send(port: number, sent: Sent): Promise<boolean> {
 async function reportWhile(
   stage: Stage,
   cell: Cell,
-  from: number,
   happens: (taken: () => number) => Promise<void>,
 ): Promise<{ readonly taken: ReadonlyMap<string, Sent>; readonly refusals: number }> {
   const taken = new Map<string, Sent>();
   const begun = new Set<string>();
   let isOver = false;
   let refusals = 0;
-  let reading = stage.log.read(from);
+  let reading = stage.log.read();
   const next = async (): Promise<Sent | undefined> => {
     // One after the other: two at a time would read the same events twice.
-    reading = reading.then(() => stage.log.read(from));
+    reading = reading.then(() => stage.log.read());
     return sentIn(await reading, cell).find(({ key }) => !begun.has(key));
   };
   const sendSome = async (): Promise<void> => {
@@ -139,9 +138,9 @@ const reportFault = (victim: Actor): Fault => ({
   name: `SIGKILL of the ${victim} while mails come back, ${kills} times`,
   load: loadOfReports,
   endWithinMs: 180_000,
-  strike: async (stage, cell) => {
-    const from = (await stage.log.read()).length;
-    const { taken, refusals } = await reportWhile(stage, cell, from, async (count) => {
+  strike: async (wholeStage, cell) => {
+    const stage = await fromNowOn(wholeStage);
+    const { taken, refusals } = await reportWhile(stage, cell, async (count) => {
       for (let times = 0; times < kills; times += 1) {
         const enough = count() + drawnBetween(cell.seed, `kill ${times}`, 3, 30);
         await eventually(() => {
@@ -156,7 +155,7 @@ const reportFault = (victim: Actor): Fault => ({
       struck: `${taken.size} reports taken, ${refusals} tries not`,
       alsoViolated: async () => [
         ...(taken.size > 0 ? [] : ["no report was taken"]),
-        ...wronglyRecorded(await stage.log.read(from), taken),
+        ...wronglyRecorded(await stage.log.read(), taken),
         ...(await unsuppressed(stage, [...taken.values()])),
       ],
     };

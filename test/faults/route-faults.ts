@@ -2,6 +2,7 @@ import { eventually } from "../support/eventually.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { ask } from "./ask.ts";
 import { type Cell, type Fault, lasting } from "./fault.ts";
+import { fromNowOn } from "./log-reader.ts";
 import type { Stage } from "./stage.ts";
 import { repeatedForWorker } from "./staged-settings.ts";
 
@@ -19,9 +20,9 @@ const admin = (stage: Stage, method: "PUT" | "DELETE", body?: object): Promise<v
 
 const urlOf = (port: number): string => `smtp://127.0.0.1:${port}`;
 
-/** How many mails were sent by the second route, and by the default one, since the cell began. */
-async function sentBy(stage: Stage, from: number): Promise<{ readonly second: number; readonly usual: number }> {
-  const sent = (await stage.log.read(from)).filter(({ type }) => type === "RecipientSent");
+/** How many mails were sent by the second route, and by the default one. */
+async function sentBy({ log }: Stage): Promise<{ readonly second: number; readonly usual: number }> {
+  const sent = (await log.read()).filter(({ type }) => type === "RecipientSent");
   const second = sent.filter(({ data }) => data["route"] === route).length;
   return { second, usual: sent.length - second };
 }
@@ -33,13 +34,13 @@ const routeFault = (
   round: (stage: Stage, cell: Cell, door: Awaited<ReturnType<typeof startTcpProxy>>) => Promise<void>,
 ): Fault => ({
   name,
-  strike: async (stage, cell) => {
-    const from = (await stage.log.read()).length;
+  strike: async (wholeStage, cell) => {
+    const stage = await fromNowOn(wholeStage);
     const door = await startTcpProxy({ host: "127.0.0.1", port: stage.mailServer.port });
     try {
       for (let times = 0; times < rounds; times += 1) await round(stage, cell, door);
       await admin(stage, "DELETE");
-      const { second, usual } = await sentBy(stage, from);
+      const { second, usual } = await sentBy(stage);
       return {
         mayDouble,
         struck: `${second} mails by the second route, ${usual} by the default one`,

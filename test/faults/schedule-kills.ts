@@ -188,7 +188,7 @@ export const scheduleKills: Fault = {
   load: { recipientsPerJob: 20, everyMs: 400, jobs: 1000 },
   endWithinMs: 180_000,
   strike: async (wholeStage, cell) => {
-    const stage = { ...wholeStage, log: await fromNowOn(wholeStage.log) };
+    const stage = await fromNowOn(wholeStage);
     stage.mailServer.slowDown(2);
     const slug = `fired-${Date.now().toString(36)}`;
     const stories: Story[] = [];

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { eventually } from "../support/eventually.ts";
+import { preloading } from "../support/preloading.ts";
 import { type Surroundings, spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
 /** One role of the service in a process that faults happen to. */
@@ -29,7 +30,7 @@ const tellTimers = `process.on("SIGUSR2", () => {
   const timers = process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
   process.stderr.write(\`timers: \${timers}\\n\`);
 });`;
-const preload = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tellTimers)}` };
+const preload = preloading(tellTimers);
 
 export function createStagedProcess(
   surroundings: Surroundings,

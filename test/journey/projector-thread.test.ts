@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { preloading } from "../support/preloading.ts";
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Surroundings, spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
@@ -66,8 +67,7 @@ describe("a process that projects beside its other roles", function () {
     const folder = await temporaryFolder();
     try {
       const order = join(folder, "break");
-      const code = encodeURIComponent(breakThread(order));
-      const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${code}` });
+      const service = await start(preloading(breakThread(order)));
       await writeFile(order, "");
       await eventually(() => expect(service.output()).to.contain("broken on purpose"), 30_000);
       expect(await service.exitCode(), "exit code").to.equal(1);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
+import { preloading } from "../support/preloading.ts";
 import { type Stage, setStage } from "../support/stage.ts";
 import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
@@ -23,7 +24,7 @@ describe("an error that nothing catches", function () {
   const startWorker = (): Promise<WaybillProcess> =>
     spawnWaybill(stage.surroundings, "worker", {
       LOG_LEVEL: "error",
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(breakOnSignal)}`,
+      ...preloading(breakOnSignal),
     });
 
   /** A mailing whose mails are with the mail server, which does not answer yet. */
