@@ -5,7 +5,7 @@ import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { placeOf } from "../../src/event-log/place.ts";
 import { type Erasures, noErasures, takeErasure } from "./erasures.ts";
 import { noNotes, noteOutcome, noteReport, type RecipientNotes } from "./recipients/note-outcomes.ts";
-import { isOutcome, isReport } from "./recipients/outcome-details.ts";
+import { isStoredOutcome, isStoredReport } from "./recipients/outcome-details.ts";
 import type { ProjectedJob } from "./rows.ts";
 import { type Activities, countReport, noteDecision, noteMail } from "./stats/activities.ts";
 
@@ -69,14 +69,14 @@ const beginJob = (stored: StoredEvent, view: JobView): FoldingJob => ({
 
 function foldInto(job: FoldingJob, stored: StoredEvent, activities: Activities): void {
   job.lastSequence = stored.sequence;
-  if (isOutcome(stored)) {
+  if (isStoredOutcome(stored)) {
     const { ledger } = job.view;
     const before = ledger.cells[stored.event.data.recipient];
     job.view = evolveJobView(job.view, stored.event);
     if (noteOutcome(job, ledger, stored, before)) noteMail(activities, stored);
     return;
   }
-  if (isReport(stored)) {
+  if (isStoredReport(stored)) {
     const { recipient } = stored.event.data;
     const before = job.view.feedback?.[recipient] ?? 0;
     job.view = evolveJobView(job.view, stored.event);

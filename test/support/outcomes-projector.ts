@@ -1,4 +1,4 @@
-import { isOutcome } from "../../projections/jobs/recipients/outcome-details.ts";
+import { isStoredOutcome } from "../../projections/jobs/recipients/outcome-details.ts";
 import type { EventOf, Projector } from "../../projections/projector.ts";
 import { insertRows } from "../../src/database/write-rows.ts";
 import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
@@ -31,13 +31,13 @@ export const outcomesProjector: Projector<RecipientOutcome | EventOf<"JobContent
   ],
   project: async (events, { transaction, suffix }) => {
     const table = `outcomes${suffix}`;
-    const outcomes = events.filter(isOutcome);
+    const outcomes = events.filter(isStoredOutcome);
     await insertRows<Row>(transaction, {
       table,
       columns: ["place", "job_id", "type"],
       rows: outcomes.map((stored) => ({ place: placeOf(stored), job_id: stored.jobId, type: stored.event.type })),
     });
-    const erased = events.filter((stored) => !isOutcome(stored)).map(({ jobId }) => jobId);
+    const erased = events.filter((stored) => !isStoredOutcome(stored)).map(({ jobId }) => jobId);
     await transaction(table).whereIn("job_id", erased).delete();
   },
 };

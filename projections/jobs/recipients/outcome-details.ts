@@ -1,4 +1,9 @@
-import type { DeliveryError, RecipientOutcome, SuppressionReason } from "../../../src/domain/recipients/events.ts";
+import {
+  type DeliveryError,
+  isOutcome,
+  type RecipientOutcome,
+  type SuppressionReason,
+} from "../../../src/domain/recipients/events.ts";
 import { type BounceKind, type FeedbackEvent, isFeedback } from "../../../src/domain/recipients/feedback.ts";
 import type { StoredEvent } from "../../../src/event-log/event-log.ts";
 
@@ -83,7 +88,7 @@ export const logStatusOf: Readonly<Record<RecipientIncident["type"], LogStatus>>
   RecipientComplained: "complained",
 };
 
-export const isOutcome = (stored: StoredEvent): stored is StoredEvent<RecipientOutcome> =>
-  stored.event.type in logStatusOf && !isFeedback(stored.event);
+export const isStoredOutcome = (stored: StoredEvent): stored is StoredEvent<RecipientOutcome> =>
+  isOutcome(stored.event);
 
-export const isReport = (stored: StoredEvent): stored is StoredEvent<FeedbackEvent> => isFeedback(stored.event);
+export const isStoredReport = (stored: StoredEvent): stored is StoredEvent<FeedbackEvent> => isFeedback(stored.event);

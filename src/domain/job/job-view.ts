@@ -1,6 +1,6 @@
 import type { Instant } from "../message.ts";
 import type { NotificationEvent } from "../notifications/notification.ts";
-import type { RecipientEvent } from "../recipients/events.ts";
+import { isOutcome, type RecipientEvent } from "../recipients/events.ts";
 import {
   countFeedback,
   type FeedbackCells,
@@ -154,6 +154,13 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
       return { ...view, feedback: recordFeedback(view.feedback, event, view.ledger.cells.length) };
   }
 }
+
+/**
+ * Whether readers see that the event changed the job; a view is null before the job's first event. The ledger is folded in
+ * place: readers see the outcomes in it, and no claims.
+ */
+export const hasChanged = (before: JobView | null, after: JobView | null, event: EventOfJob): boolean =>
+  after !== before || isOutcome(event);
 
 /** The history of one job in the order of the log; null if it does not begin with the job's creation. */
 export function foldJobView(history: Iterable<EventOfJob>): JobView | null {

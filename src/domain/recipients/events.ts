@@ -42,6 +42,18 @@ export type RecipientOutcome =
 
 export type RecipientEvent = RecipientsClaimed | RecipientsReleased | RecipientOutcome;
 
+const outcomes: Readonly<Record<RecipientOutcome["type"], true>> = {
+  RecipientSent: true,
+  RecipientDeferred: true,
+  RecipientFailed: true,
+  RecipientUnknown: true,
+  RecipientSuppressed: true,
+};
+
+export const isOutcome = <Event extends { readonly type: string }>(
+  event: Event,
+): event is Extract<Event, RecipientOutcome> => Object.hasOwn(outcomes, event.type);
+
 /**
  * The result of one attempt to reach one recipient, as a closed set of values. No text in it contains the recipient,
  * the subject or the body.

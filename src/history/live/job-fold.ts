@@ -1,11 +1,5 @@
 import { type JobLabels, type JobRecord, noLabels, toJobRecord } from "../../domain/job/job-record.ts";
-import {
-  type EventOfJob,
-  evolveJobView,
-  foldJobView,
-  isWholeErasure,
-  type JobView,
-} from "../../domain/job/job-view.ts";
+import { evolveJobView, foldJobView, hasChanged, isWholeErasure, type JobView } from "../../domain/job/job-view.ts";
 import type { StoredEvent } from "../../event-log/event-log.ts";
 import { createChanges, type Progress } from "./changes.ts";
 
@@ -21,31 +15,6 @@ export type JobFold = {
   add(entry: StoredEvent): void;
 };
 
-/** Events that people can see in the job though its status stays the same. */
-const seenTypes: ReadonlySet<EventOfJob["type"]> = new Set([
-  "JobCreated",
-  "JobStarted",
-  "JobRetryScheduled",
-  "JobPaused",
-  "JobResumed",
-  "JobCompleted",
-  "JobFailed",
-  "JobCancelled",
-  "JobRetried",
-  "JobRescheduled",
-  "JobContentErased",
-  "RecipientSent",
-  "RecipientDeferred",
-  "RecipientFailed",
-  "RecipientUnknown",
-  "ResultStored",
-  "RecipientSuppressed",
-  "RecipientBounced",
-  "RecipientComplained",
-] as const);
-
-export const isSeen = (type: EventOfJob["type"]): boolean => seenTypes.has(type);
-
 export function createJobFold(jobId: string): JobFold {
   let labels = noLabels;
   let view: JobView | null = null;
@@ -55,7 +24,7 @@ export function createJobFold(jobId: string): JobFold {
   const changes = createChanges(now);
 
   const add = ({ event, sequence: at }: StoredEvent): void => {
-    const before: string | null = view?.status ?? null;
+    const before = view;
     view = view === null ? foldJobView([event]) : evolveJobView(view, event);
     sequence = at;
     if (isWholeErasure(event)) {
@@ -63,8 +32,9 @@ export function createJobFold(jobId: string): JobFold {
       // Changes still kept were not taken yet, and must not be taken now with data that is erased.
       changes.rewrite((moment) => ({ ...moment, job: { ...moment.job, ...noLabels } }));
     }
-    if (view !== null && view.status !== before) changes.status();
-    else if (view !== null && isSeen(event.type)) changes.other();
+    if (view === null) return;
+    if (view.status !== before?.status) changes.status();
+    else if (hasChanged(before, view, event)) changes.other();
   };
 
   return {

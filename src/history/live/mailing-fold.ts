@@ -1,5 +1,5 @@
 import { type JobLabels, noLabels } from "../../domain/job/job-record.ts";
-import { evolveJobView, foldJobView, type JobView } from "../../domain/job/job-view.ts";
+import { evolveJobView, foldJobView, hasChanged, type JobView } from "../../domain/job/job-view.ts";
 import { mailingDecider } from "../../domain/mailing/decider.ts";
 import type { MailingEvent } from "../../domain/mailing/events.ts";
 import { type MailingRecord, shownStatus } from "../../domain/mailing/mailing-record.ts";
@@ -8,7 +8,6 @@ import type { ExistingMailing } from "../../domain/mailing/state.ts";
 import { type FeedbackCells, isFeedback, recordFeedback } from "../../domain/recipients/feedback.ts";
 import { isOfMailing, type StoredEvent, type TenantEvent } from "../../event-log/event-log.ts";
 import { createChanges, type Progress } from "./changes.ts";
-import { isSeen } from "./job-fold.ts";
 
 /** The mailing as it was after an event of the log. */
 export type MailingMoment = { readonly mailing: MailingRecord; readonly sequence: number };
@@ -66,12 +65,12 @@ export function createMailingFold(id: string, known: KnownMailing, seen: number 
       cameBack.set(jobId, recordFeedback(cameBack.get(jobId) ?? null, event, recipients));
       return true;
     }
-    const before = open.get(jobId);
-    const view = before === undefined ? foldJobView([event]) : evolveJobView(before, event);
+    const before = open.get(jobId) ?? null;
+    const view = before === null ? foldJobView([event]) : evolveJobView(before, event);
     if (view === null) return false;
     open.set(jobId, view);
     hasBegun ||= view.startedAt !== null;
-    return isSeen(event.type);
+    return hasChanged(before, view, event);
   };
 
   return {
