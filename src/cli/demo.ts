@@ -60,8 +60,10 @@ async function* newsRecipients(): AsyncGenerator<Uint8Array> {
  * Sends three mailings to invented people: one at once, one that takes two minutes and meets refusals and a domain that
  * asks for patience, and one that fails as a whole. A service that needs a key which is not given gets no demo: it is in use.
  */
-export async function demonstrate(context: CommandContext, address: ServiceAddress): Promise<void> {
-  const { tell, interrupted } = context;
+export async function demonstrate(
+  { tell, interrupted }: Pick<CommandContext, "tell" | "interrupted">,
+  address: ServiceAddress,
+): Promise<void> {
   const { url } = address;
   const service = createService(address, interrupted);
   try {
@@ -78,22 +80,24 @@ export async function demonstrate(context: CommandContext, address: ServiceAddre
   }
 }
 
+/** A service that has just started on a slow machine may not answer in time; all requests are safe to repeat. */
+const quietly = (): void => {};
+
 async function createJob(
   service: Service,
   { key, job }: { readonly key: string; readonly job: Json },
 ): Promise<string> {
   const asked = { method: "POST", body: job, headers: { "Idempotency-Key": key } } as const;
-  return (await service.ask("/api/jobs", asked)).body.jobId;
+  return (await service.askPatiently("/api/jobs", asked, quietly)).body.jobId;
 }
 
 async function startNews(service: Service): Promise<string> {
-  const quietly = (): void => {};
   const { id, isRepeat, sequence } = await createMailing(service, news.key, news.letter, quietly);
   const path = mailings.pathOf(id);
   // The first start may have ended between any two steps: a draft is gone on with.
-  if (isRepeat && (await service.ask(path)).body["status"] !== "draft") return id;
+  if (isRepeat && (await service.askPatiently(path, { method: "GET" }, quietly)).body["status"] !== "draft") return id;
   const upload = { type: "application/x-ndjson", open: newsRecipients };
-  await service.ask(`${path}/recipients`, { method: "PUT", upload });
+  await service.askPatiently(`${path}/recipients`, { method: "PUT", upload }, quietly);
   await startMailing(service, path, { scheduledAt: null, sequence }, quietly);
   return id;
 }

@@ -13,7 +13,9 @@ export type ReadBody =
 
 /** For a route that sets no limit of its own. */
 const usualBodyBytes = 4 * 1024 * 1024;
-const drainMs = 2000;
+/** Two seconds, in steps: a machine that stood still meanwhile has used up one of them. */
+const drainStepMs = 500;
+const drainSteps = 4;
 
 /** Loads what reads bodies: over a hundred modules, which only a process with routes that take bodies needs. */
 export const loadReader = () => import("koa-body");
@@ -145,5 +147,12 @@ async function unpack(bytes: Uint8Array, maxBytes: number, account: BodyAccount)
 /** A client that is still sending does not read: the rest is discarded for a moment, so that the client sees the answer. */
 export async function drain(ctx: Context): Promise<void> {
   ctx.req.resume();
-  await finished(ctx.req, { signal: AbortSignal.timeout(drainMs), writable: false }).catch(() => undefined);
+  const over = new AbortController();
+  let steps = 0;
+  const timer = setInterval(() => {
+    steps += 1;
+    if (steps === drainSteps) over.abort();
+  }, drainStepMs);
+  await finished(ctx.req, { signal: over.signal, writable: false }).catch(() => undefined);
+  clearInterval(timer);
 }
