@@ -20,7 +20,10 @@ export function startScheduler(parts: Parts): void {
   const reportOf = (part: string) => createOutageReport(logger, { part }).failed;
   const scheduler = createScheduler(turns, (put) => [
     createTimer(put, waitingList, reportOf("timer")),
-    createMissingTurns(ports, put, reportOf("missing turns")),
+    createMissingTurns(ports, put, {
+      failed: reportOf("missing turns"),
+      lost: (putAgain) => logger.warn({ putAgain }, "the queue of turns was lost; missing turns put again"),
+    }),
   ]);
   startListener(parts, scheduler);
 }

@@ -158,7 +158,7 @@ export function createService(world: World, scenario: Scenario) {
     const ports = { log, turns, openJobs: readSide.openJobsOf(process), waitingList };
     const scheduler = createScheduler(turns, (put) => [
       createTimer(put, waitingList, report(process)),
-      createMissingTurns(ports, put, report(process)),
+      createMissingTurns(ports, put, { failed: report(process), lost: () => {} }),
     ]);
     createListening({ log, checkpoints: checkpoints.storeOf(process), report: report(process) }, scheduler).start();
     return null;

@@ -18,6 +18,12 @@ type Ports = {
   readonly waitingList: WaitingList;
 };
 
+export type MissingTurnsReport = {
+  readonly failed: (failure: unknown) => void;
+  /** The stream of turns was made again, and so many of the turns that it had lost were put. */
+  readonly lost: (putAgain: number) => void;
+};
+
 /** How soon a queue of turns that was made again is noticed. */
 const lookEveryMs = 2_000;
 /** Then the read models may not know of the newest jobs yet, and the comparison is repeated after this. */
@@ -35,20 +41,24 @@ const longestPauseMs = 180_000;
 export function createMissingTurns(
   { log, turns, openJobs, waitingList }: Ports,
   put: PutTurn,
-  report: (failure: unknown) => void,
+  report: MissingTurnsReport,
   compareEveryMs = 60_000,
 ): PollLoop {
   let notBefore = 0;
   let madeAt: string | null | undefined;
+  let putAgain = 0;
   const putIfOpen = async (job: JobRef): Promise<void> => {
     const turn = await openTurnOf(log, job);
-    if (turn !== null) await put(turn);
+    if (turn === null) return;
+    await put(turn);
+    putAgain += 1;
   };
   const poll = async (): Promise<"done"> => {
     const begunAt = performance.now();
     const madeNowAt = await turns.madeAt();
     const isAnew = madeAt !== undefined && madeNowAt !== madeAt;
     if (!isAnew && begunAt < notBefore) return "done";
+    putAgain = 0;
     const isThere = await turns.jobs();
     await waitingList.restore(isThere);
     await openJobs.forSome(async (jobs) => {
@@ -58,10 +68,11 @@ export function createMissingTurns(
     notBefore =
       performance.now() +
       Math.max(isAnew ? againAfterMs : compareEveryMs, Math.min(longestPauseMs, pauseForWork * tookMs));
+    if (isAnew && putAgain > 0) report.lost(putAgain);
     madeAt = madeNowAt;
     return "done";
   };
-  return createPollLoop({ poll, everyMs: Math.min(lookEveryMs, compareEveryMs), report });
+  return createPollLoop({ poll, everyMs: Math.min(lookEveryMs, compareEveryMs), report: report.failed });
 }
 
 /** The turn that a worker may take now, whoever holds it; null for a job that waits, or has ended. */

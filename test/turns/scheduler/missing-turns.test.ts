@@ -24,6 +24,7 @@ describe("Turns that got lost", () => {
   let readSide: ReadSide;
   let stops: (() => Promise<void>)[];
   let reported: unknown[];
+  let losses: number[];
 
   beforeEach(async () => {
     writeSide = await startWriteSide();
@@ -32,6 +33,7 @@ describe("Turns that got lost", () => {
     readSide.startProjector(waitingProjector);
     stops = [];
     reported = [];
+    losses = [];
   });
   afterEach(async () => {
     for (const stop of stops) await stop();
@@ -50,7 +52,12 @@ describe("Turns that got lost", () => {
   const startComparing = (everyMs = 200): void => {
     const { log, turns } = writeSide;
     const ports = { log, turns, openJobs: createOpenJobs(readSide.db), waitingList: waitingList() };
-    const comparing = createMissingTurns(ports, put, report, everyMs);
+    const comparing = createMissingTurns(
+      ports,
+      put,
+      { failed: report, lost: (count) => void losses.push(count) },
+      everyMs,
+    );
     comparing.start();
     stops.push(comparing.stop);
   };
@@ -77,7 +84,7 @@ describe("Turns that got lost", () => {
     startComparing();
     for (let worker = 0; worker < 3; worker += 1) writeSide.startWork(work);
     const jobs: JobRef[] = [];
-    const losses = [
+    const waysToLose = [
       async () => (await streams()).delete(turnsStream()),
       async () => (await streams()).purge(turnsStream()),
       async () => Promise.all(jobs.slice(-20).map((job) => writeSide.putTurn(job))),
@@ -86,7 +93,7 @@ describe("Turns that got lost", () => {
       jobs.push(...(await Promise.all(Array.from({ length: 20 }, () => writeSide.createJob([])))));
       // What is to be lost has to be there: the stream is made again with the next turn.
       await eventually(async () => (await streams()).info(turnsStream()), 10_000);
-      await losses[round % losses.length]?.();
+      await waysToLose[round % waysToLose.length]?.();
     }
     for (const job of jobs) {
       await eventually(async () => {
@@ -105,8 +112,10 @@ describe("Turns that got lost", () => {
     await eventually(async () => expect(await openJobs()).to.deep.equal([job.jobId]), 10_000);
     startComparing(3_600_000);
     await gets(job);
+    expect(losses).to.deep.equal([]);
     await (await streams()).delete(turnsStream());
     await gets(job);
+    await eventually(() => expect(losses).to.deep.equal([1]));
   });
 
   it("are put again of jobs that may run, and of no other", async () => {
