@@ -12,9 +12,20 @@ import type { Mailing } from "./mailing.ts";
  * with mails that the breaker counts: so a lone job comes to an end that its owner hears of. More turns wait untouched.
  */
 const mostWaitingToTry = 5;
+/** Counting asks NATS about each lane, and every worker does so while the routes are away. */
+const countAgainAfterMs = 5000;
+
+type GatedRouting = Pick<MailRouting, "onChange" | "start" | "stop" | "state" | "standing">;
 
 /** Takes turns as long as one route can be used: a job that needs another one waits by itself. */
-export function createMailGate(routing: MailRouting, worker: WorkerView): Gate {
+export function createMailGate(routing: GatedRouting, worker: WorkerView): Gate {
+  let countAt = Number.NEGATIVE_INFINITY;
+  const doManyWait = async (): Promise<boolean> => {
+    if (performance.now() < countAt) return true;
+    const doThey = (await worker.waiting()) >= mostWaitingToTry;
+    if (doThey) countAt = performance.now() + countAgainAfterMs;
+    return doThey;
+  };
   routing.onChange(worker.lookForWork);
   return {
     start: routing.start,
@@ -26,7 +37,7 @@ export function createMailGate(routing: MailRouting, worker: WorkerView): Gate {
           return "mail-server-away";
         case "away":
           if (worker.busy() > 0) return 0;
-          return (await worker.waiting()) < mostWaitingToTry ? 1 : "mail-server-away";
+          return (await doManyWait()) ? "mail-server-away" : 1;
         case "lets-in":
           return worker.busy() === 0 ? 1 : 0;
         case "answers":
