@@ -1,3 +1,4 @@
+import { believedAfterMs, isOfLog, settledState } from "../../src/event-log/following/settled-log.ts";
 import type { Projector } from "../projector.ts";
 import { holdingRebuildLocks } from "./rebuild-lock.ts";
 import { begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";
@@ -15,7 +16,7 @@ export class NothingToPutBack extends Error {
 export async function rollBackRebuilds(projectors: readonly Projector[], setup: RebuildSetup): Promise<void> {
   const { db } = setup;
   await holdingRebuildLocks(db, projectors, async (held) => {
-    for (const projector of projectors) await checkKept(projector, setup);
+    for (const { projector, lock } of held) await checkKept(projector, setup, lock.over);
     const done = await Promise.allSettled(
       held.map(async (one) => {
         const begun = await begin(one, db);
@@ -26,7 +27,7 @@ export async function rollBackRebuilds(projectors: readonly Projector[], setup: 
   });
 }
 
-async function checkKept(projector: Projector, { db, log }: RebuildSetup): Promise<void> {
+async function checkKept(projector: Projector, { db, log }: RebuildSetup, over: AbortSignal): Promise<void> {
   const { name, version } = projector;
   const kept = await wholeCheckpoint(db, projector, "__previous");
   if (kept === null) throw new NothingToPutBack(`There are no kept tables of ${name} to roll back to.`);
@@ -35,8 +36,9 @@ async function checkKept(projector: Projector, { db, log }: RebuildSetup): Promi
       `The kept tables of ${name} are of version ${kept.version}; this release needs version ${version}: only the release that made them can use them.`,
     );
   }
-  const { createdAt } = await log.state();
-  if (kept.sequence > 0 && kept.logCreatedAt !== createdAt) {
-    throw new NothingToPutBack(`The kept tables of ${name} were projected from another log.`);
+  if (kept.sequence > 0 && !isOfLog(kept, await settledState(log, kept, believedAfterMs, over))) {
+    throw new NothingToPutBack(
+      `The kept tables of ${name} were projected from another log, or from events that this log no longer has.`,
+    );
   }
 }

@@ -93,6 +93,20 @@ describe("the old tables of a rebuild", () => {
     expect(await tablesOfBoth(side.db)).to.deep.equal(live);
   });
 
+  it("are not put back where the log is another one, or has lost its end", async () => {
+    await liveTables(side);
+    await side.rebuild();
+    const live = await tablesOfBoth(side.db);
+    const state = await side.log.state();
+    for (const changed of [{ createdAt: "2001-01-01T00:00:00.000Z" }, { lastSequence: state.lastSequence - 1 }]) {
+      const log = { ...side.log, state: async () => ({ ...state, mayLag: false, ...changed }) };
+      const failure = await failureOf(rollBackRebuilds(both, side.rebuildSetup({ log })));
+      expect(failure).to.be.instanceOf(NothingToPutBack);
+      expect(failure.message).to.include("from events that this log no longer has");
+    }
+    expect(await tablesOfBoth(side.db)).to.deep.equal(live);
+  });
+
   it("go with the first erasure, and so does what an interrupted rebuild has left", async () => {
     await liveTables(side);
     const job = await side.mailing();
