@@ -56,7 +56,7 @@ describe("waybill send, ended in the middle", () => {
   const added = async (): Promise<number> => (await mailings())[0]?.progress.total ?? 0;
 
   it("by SIGKILL and by SIGINT, goes on when it is repeated, and mails each recipient once", async function () {
-    this.timeout(300_000);
+    this.timeout(600_000);
     // Slow enough that a part of the file has been added, and another part has not been sent.
     const proxy = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(service.url).port) });
     const slowness = { latencyMs: 0, bytesPerSecond: 2_000_000 };
