@@ -1,10 +1,10 @@
-import { v7 as newId } from "uuid";
 import { handleScheduleCommand } from "../commands/handle-command.ts";
 import { readSchedule } from "../commands/read-version.ts";
 import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
+import { newId } from "../event-log/new-id.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import { type AddressErasureRequest, placesOf } from "./erase-address.ts";
 

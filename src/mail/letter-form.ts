@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { foldLines } from "nodemailer/lib/mime-funcs";
 import type MimeNode from "nodemailer/lib/mime-node";
@@ -15,6 +15,8 @@ export type LetterForm = {
 };
 
 const mostShared = 100;
+/** As long as nodemailer's, for which the lines of the header are folded. */
+const boundaryDigits = 16;
 
 /**
  * Makes the form of each letter. Letters that differ in their words alone share what nodemailer built, because that takes
@@ -37,7 +39,7 @@ export function createLetterForms(): (letter: Letter) => LetterForm {
   return (letter) => {
     if (!differsInWords(letter)) return build(letter);
     const { node, fields, writeBody } = sharedBy(letter);
-    const own = randomBytes(8).toString("hex");
+    const own = randomUUID().replaceAll("-", "").slice(-boundaryDigits);
     const renamed = (text: string): string => text.replaceAll(node.baseBoundary, own);
     const fieldOf = (field: HeaderField): HeaderField => {
       if (field.key === "subject") return headerField("Subject", node.encodeHeaderValue("Subject", letter.subject));

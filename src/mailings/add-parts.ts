@@ -1,4 +1,3 @@
-import { v7 as newId } from "uuid";
 import { handleMailingCommand } from "../commands/handle-command.ts";
 import { foldMailing, type MailingVersion } from "../commands/read-version.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
@@ -11,6 +10,7 @@ import { Unavailable } from "../domain/unavailable.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
 import { LogFull, VersionConflict } from "../event-log/log-failures.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
+import { newId } from "../event-log/new-id.ts";
 import { persistently } from "../event-log/persistently.ts";
 
 export type ImportPorts = {

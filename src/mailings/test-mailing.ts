@@ -1,4 +1,3 @@
-import { v7 as newId } from "uuid";
 import { handleMailingCommand } from "../commands/handle-command.ts";
 import { readMailing } from "../commands/read-version.ts";
 import type { AttachmentFile, ContentRecipient, ContentStore, JobContent } from "../content/content-store.ts";
@@ -6,6 +5,7 @@ import { decodeContent, digestOf, encodeContent } from "../content/encode-conten
 import { mailingDecider } from "../domain/mailing/decider.ts";
 import type { ExistingMailing, MailingRejection } from "../domain/mailing/state.ts";
 import type { JobRef } from "../event-log/event-log.ts";
+import { newId } from "../event-log/new-id.ts";
 import type { Accepted } from "../intake/accept-job.ts";
 import type { Refusal } from "../intake/check-request.ts";
 import { type CreationDependencies, createJob, type Order } from "../intake/create-job.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { v7 as newId } from "uuid";
 import type { Instant } from "../domain/message.ts";
 import { endWebhookTypes, type WebhookType } from "../domain/webhooks/events.ts";
+import { newId } from "../event-log/new-id.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { newSecret } from "../signed-post/secret.ts";
 import { deliver } from "../signed-post/signed-post.ts";

@@ -1,5 +1,5 @@
-import { v7 as newId } from "uuid";
 import type { Instant } from "../../domain/message.ts";
+import { newId } from "../../event-log/new-id.ts";
 import { type Accepted, findAccepted, toCreatedJob } from "../../intake/accept-job.ts";
 import { checkRequest, jobCreation, maxRequestBytes, type Refusal, refuseTooMany } from "../../intake/check-request.ts";
 import { createJob } from "../../intake/create-job.ts";

@@ -1,7 +1,7 @@
-import { v7 as newId } from "uuid";
 import { readSchedule } from "../../commands/read-version.ts";
 import type { Instant } from "../../domain/message.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
+import { newId } from "../../event-log/new-id.ts";
 import { maxRequestBytes } from "../../intake/check-request.ts";
 import { scheduleIdOfKey } from "../../intake/derived-job-id.ts";
 import { digestOfRequest } from "../../intake/draft-job.ts";

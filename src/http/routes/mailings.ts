@@ -1,9 +1,9 @@
-import { v7 as newId } from "uuid";
 import type { MailingListOptions } from "../../../projections/jobs/mailings/queries.ts";
 import { canBeToldApart } from "../../domain/mailing/approval.ts";
 import type { MailingRecord } from "../../domain/mailing/mailing-record.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
+import { newId } from "../../event-log/new-id.ts";
 import { mailingFromLog } from "../../history/mailing-from-log.ts";
 import { maxRequestBytes } from "../../intake/check-request.ts";
 import { mailingIdOfKey } from "../../intake/derived-job-id.ts";

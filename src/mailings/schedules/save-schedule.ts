@@ -1,4 +1,3 @@
-import { v7 as newId } from "uuid";
 import { handleScheduleCommand, type ScheduleOutcome } from "../../commands/handle-command.ts";
 import { readSchedule, type ScheduleVersion } from "../../commands/read-version.ts";
 import type { ContentStore } from "../../content/content-store.ts";
@@ -8,6 +7,7 @@ import type { Instant } from "../../domain/message.ts";
 import type { ScheduleCommand } from "../../domain/schedule/decider.ts";
 import { replacedBy, type ScheduleEvent } from "../../domain/schedule/events.ts";
 import type { Cause, EventLog, JobRef } from "../../event-log/event-log.ts";
+import { newId } from "../../event-log/new-id.ts";
 import type { Refusal } from "../../intake/check-request.ts";
 import { toScheduleContent } from "./schedule-content.ts";
 import type { ScheduleRequest } from "./schedule-request.ts";
