@@ -20,7 +20,7 @@ const table = [
   [
     "http",
     "health projections mailings/schedules mailings erasure intake job-kinds feedback history/live webhooks seals explain workers mail/routes history suppressions mail/throttles access commands content event-log/following event-log schemas process domain",
-    "koa @koa/router koa__router koa-body pino typebox uuid",
+    "koa @koa/router koa__router koa-body pino typebox",
   ],
   // Whether DNS and servers are as receivers of mail ask.
   ["health/sending-domain", "health mail", "nodemailer"],
@@ -36,14 +36,14 @@ const table = [
   [
     "mailings/schedules",
     "mailings intake job-kinds access commands content event-log/following event-log schemas domain",
-    "typebox uuid croner",
+    "typebox croner",
   ],
   [
     "mailings",
     "erasure intake job-kinds commands content event-log/following event-log schemas process domain",
-    "typebox uuid",
+    "typebox",
   ],
-  ["erasure", "job-kinds suppressions commands content event-log/following event-log nats domain process", "nats uuid"],
+  ["erasure", "job-kinds suppressions commands content event-log/following event-log nats domain process", "nats"],
   ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access secrets signed-post mail schemas domain"],
   [
@@ -82,7 +82,7 @@ const table = [
   ["turns", "event-log nats schemas domain", "nats typebox"],
   // In order, once for all of a process, and from a checkpoint.
   ["event-log/following", "event-log nats domain", "nats"],
-  ["event-log", "nats schemas domain", "nats"],
+  ["event-log", "nats schemas domain", "nats uuid"],
   ["cli/client", "schemas domain", "csv-parse"],
   // For applications, in Node and in browsers.
   ["sdk", ""],
