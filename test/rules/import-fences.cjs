@@ -61,7 +61,7 @@ const table = [
   [
     "webhooks",
     "history secrets content event-log/following event-log signed-post nats schemas domain process",
-    "nats typebox uuid",
+    "nats typebox",
   ],
   // The part of the log that was cut off, and how it is.
   ["archive", "seals event-log/following event-log nats domain", "nats"],
