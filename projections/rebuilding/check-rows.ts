@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection } from "mysql2";
 import { ask, openConnection } from "../../src/database/database.ts";
-import { believedAfterMs, isOfLog, settledState } from "../../src/event-log/following/settled-log.ts";
+import { isOfSettledLog } from "../../src/event-log/following/settled-log.ts";
 import { asOne, shareFollowing } from "../../src/event-log/following/share-following.ts";
 import { catchUp } from "../following/catch-up.ts";
 import { type Checkpoint, readCheckpoint } from "../following/checkpoint.ts";
@@ -76,7 +76,7 @@ async function comparable(projector: Projector, { db, log }: CheckSetup, over: A
       `The tables of ${name} have version ${live.version}; this release makes version ${version}.`,
     );
   }
-  if (live.sequence > 0 && !isOfLog(live, await settledState(log, live, believedAfterMs, over))) {
+  if (!(await isOfSettledLog(log, live, over))) {
     throw new NotComparable(
       `The tables of ${name} were projected from another log, or from events that this log no longer has.`,
     );

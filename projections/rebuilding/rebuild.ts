@@ -1,4 +1,4 @@
-import { believedAfterMs, isOfLog, settledState } from "../../src/event-log/following/settled-log.ts";
+import { isOfSettledLog } from "../../src/event-log/following/settled-log.ts";
 import { asOne, shareFollowing } from "../../src/event-log/following/share-following.ts";
 import { writeStatus } from "../following/projection-status.ts";
 import type { Projector } from "../projector.ts";
@@ -47,5 +47,5 @@ const never = new AbortController().signal;
 async function isToBeContinued(projector: Projector, { db, log, signal = never }: RebuildSetup): Promise<boolean> {
   const left = await wholeCheckpoint(db, projector, "__next");
   if (left === null || left.version !== projector.version) return false;
-  return left.sequence === 0 || isOfLog(left, await settledState(log, left, believedAfterMs, signal));
+  return await isOfSettledLog(log, left, signal);
 }

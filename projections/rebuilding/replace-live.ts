@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import type { Announcements } from "../../src/event-log/following/announcements.ts";
-import { believedAfterMs, isOfLog, settledState } from "../../src/event-log/following/settled-log.ts";
+import { isOfSettledLog } from "../../src/event-log/following/settled-log.ts";
 import { describeFailure } from "../../src/process/logger.ts";
 import { catchUp, type Progress } from "../following/catch-up.ts";
 import { type Checkpoint, readCheckpoint } from "../following/checkpoint.ts";
@@ -100,5 +100,5 @@ const sequenceOf = async (db: Knex, projector: Projector, suffix: "__next" | "__
 async function sequenceOfUse(projector: Projector, { db, log }: RebuildSetup, over: AbortSignal): Promise<number> {
   const live = await liveCheckpoint(db, projector);
   if (live === null) return 0;
-  return isOfLog(live, await settledState(log, live, believedAfterMs, over)) ? live.sequence : 0;
+  return (await isOfSettledLog(log, live, over)) ? live.sequence : 0;
 }

@@ -1,4 +1,4 @@
-import { believedAfterMs, isOfLog, settledState } from "../../src/event-log/following/settled-log.ts";
+import { isOfSettledLog } from "../../src/event-log/following/settled-log.ts";
 import type { Projector } from "../projector.ts";
 import { holdingRebuildLocks } from "./rebuild-lock.ts";
 import { begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";
@@ -36,7 +36,7 @@ async function checkKept(projector: Projector, { db, log }: RebuildSetup, over: 
       `The kept tables of ${name} are of version ${kept.version}; this release needs version ${version}: only the release that made them can use them.`,
     );
   }
-  if (kept.sequence > 0 && !isOfLog(kept, await settledState(log, kept, believedAfterMs, over))) {
+  if (!(await isOfSettledLog(log, kept, over))) {
     throw new NothingToPutBack(
       `The kept tables of ${name} were projected from another log, or from events that this log no longer has.`,
     );

@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, statfs } from "node:fs/promises";
 import { freemem } from "node:os";
 import { join, relative } from "node:path";
 import { CannotStart } from "../../src/process/lifecycle.ts";
+import { cpuMicrosOfChildren } from "../bench/process-usage.ts";
 import { fileOf, isSharedByFolder } from "./end-of-run.ts";
 import { eventually } from "./eventually.ts";
 import { findChromium } from "./find-chromium.ts";
@@ -146,16 +147,8 @@ type TimesOfFile = {
   readonly childrenMs: number;
 };
 
-const msOfTick = 10;
-
-/** Linux counts what a process has waited for; elsewhere it is 0. */
-function cpuMsOfChildren(): number {
-  if (!existsSync("/proc/self/stat")) return 0;
-  const stat = readFileSync("/proc/self/stat", "utf8");
-  // The name of the program, in parentheses, may hold spaces. The first field behind it is the third of all.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[13]) + Number(fields[14])) * msOfTick;
-}
+/** Linux tells; elsewhere it is 0. */
+const cpuMsOfChildren = (): number => (cpuMicrosOfChildren(process.pid) ?? 0) / 1000;
 
 async function printSlowestFiles(timesFile: string): Promise<void> {
   const lines = (await readFile(timesFile, "utf8").catch(() => "")).split("\n").filter(Boolean);

@@ -36,3 +36,7 @@ export async function settledState(
     await pause(askAgainMs, undefined, { signal }).catch(() => {});
   }
 }
+
+/** Whether what was read belongs to the log once that is settled; before its first event it belongs to any. */
+export const isOfSettledLog = async (log: Pick<EventLog, "state">, seen: Seen, signal: AbortSignal): Promise<boolean> =>
+  seen.sequence === 0 || isOfLog(seen, await settledState(log, seen, believedAfterMs, signal));

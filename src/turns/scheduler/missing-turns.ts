@@ -46,19 +46,18 @@ export function createMissingTurns(
 ): PollLoop {
   let notBefore = 0;
   let madeAt: string | null | undefined;
-  let putAgain = 0;
-  const putIfOpen = async (job: JobRef): Promise<void> => {
-    const turn = await openTurnOf(log, job);
-    if (turn === null) return;
-    await put(turn);
-    putAgain += 1;
-  };
   const poll = async (): Promise<"done"> => {
     const begunAt = performance.now();
     const madeNowAt = await turns.madeAt();
     const isAnew = madeAt !== undefined && madeNowAt !== madeAt;
     if (!isAnew && begunAt < notBefore) return "done";
-    putAgain = 0;
+    let putAgain = 0;
+    const putIfOpen = async (job: JobRef): Promise<void> => {
+      const turn = await openTurnOf(log, job);
+      if (turn === null) return;
+      await put(turn);
+      putAgain += 1;
+    };
     const isThere = await turns.jobs();
     await waitingList.restore(isThere);
     await openJobs.forSome(async (jobs) => {
