@@ -27,12 +27,12 @@ const needed = [
   "dist/sdk/client.js",
   "dist/sdk/client.d.ts",
   "dist/sdk/api.d.ts",
+  "dist/licences.txt",
   "dist/src/main.js",
   "dist/src/main.js.map",
   "dist/src/run-projector-thread.js",
   "dist/src/dashboard/app/main.js",
   "dist/src/dashboard/app/main.css",
-  "dist/src/licences/typebox/license",
   "dist/src/dashboard/licences/preact/LICENSE",
   "dist/src/dashboard/licences/@preact/signals/LICENSE",
   "dist/src/dashboard/licences/@preact/signals-core/LICENSE",
@@ -41,8 +41,8 @@ const needed = [
   "dist/src/api-reference/app/LICENSE",
 ];
 const shipped =
-  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|ops\/guides\/.+\.md|src\/(?:archive|seals)\/README\.md|src\/dashboard\/screenshots\/.+\.png|dist\/(?:src|sdk)\/.+)$/;
-const kinds = /(\.js|\.d\.ts|\.js\.map|\.css|\.txt|\/license|\/LICENSE|\/NOTICE)$/;
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|ops\/guides\/.+\.md|src\/(?:archive|seals)\/README\.md|src\/dashboard\/screenshots\/.+\.png|dist\/(?:src|sdk)\/.+|dist\/licences\.txt)$/;
+const kinds = /(\.js|\.d\.ts|\.js\.map|\.css|\.txt|\/LICENSE|\/NOTICE)$/;
 
 /** What an application does with the client. Run with the address of a service. */
 const application = `
@@ -113,6 +113,7 @@ describe("The package, as npm packs it", () => {
   before(async function () {
     this.timeout(120_000);
     folder = await temporaryFolder();
+    await execute("npm", ["run", "build:licences"], { cwd: checkout });
     const { stdout } = await execute("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
       cwd: checkout,
       maxBuffer: 64 * 1024 * 1024,
@@ -123,20 +124,11 @@ describe("The package, as npm packs it", () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** As npm would, but from what is installed already: nothing is fetched, and nothing for development is in reach. */
+  /** As npm would, but alone: the bundle holds every package that it needs, and nothing else is in reach. */
   async function install(tarball: string): Promise<string> {
-    const modules = join(folder, "node_modules");
-    const own = join(modules, "waybill");
+    const own = join(folder, "node_modules/waybill");
     await mkdir(own, { recursive: true });
     await execute("tar", ["-xzf", tarball, "--strip-components=1", "-C", own]);
-    const list = ["ls", "--omit=dev", "--all", "--parseable"];
-    const { stdout } = await execute("npm", list, { cwd: checkout, maxBuffer: 64 * 1024 * 1024 });
-    for (const path of stdout.split("\n")) {
-      const [, name = "", nested] = path.split("/node_modules/");
-      if (name === "" || nested !== undefined) continue;
-      await mkdir(dirname(join(modules, name)), { recursive: true });
-      await symlink(path, join(modules, name));
-    }
     return join(own, "dist/src/main.js");
   }
 
@@ -155,17 +147,22 @@ describe("The package, as npm packs it", () => {
   });
 
   it("holds a licence of everything that is bundled", async () => {
-    for (const path of needed.filter((name) => name.toUpperCase().endsWith("LICENSE"))) {
+    for (const path of needed.filter((name) => name.endsWith("LICENSE"))) {
       expect((await readFile(join(folder, "node_modules/waybill", path), "utf8")).length, path).to.be.above(500);
     }
+    const texts = (await readFile(join(folder, "node_modules/waybill/dist/licences.txt"), "utf8")).split(/^== /m);
+    const licences = texts.slice(1).map((text) => /^(\S+)\n(.*)/s.exec(text)?.slice(1) as [string, string]);
+    const bundled = (await lockedPackages()).filter(([name, { dev }]) => name !== "" && dev !== true);
+    expect(licences.map(([name]) => `node_modules/${name}`)).to.have.members(bundled.map(([name]) => name));
+    // Its package has no licence file; package.json says MIT.
+    const short = licences.filter(([, text]) => text.length < 500).map(([name]) => name);
+    expect(short).to.deep.equal(["koa-compose"]);
   });
 
   it("runs no script when it is installed, nor does anything that it depends on", async () => {
     const { scripts = {} } = JSON.parse(await readFile(join(checkout, "package.json"), "utf8"));
     expect(Object.keys(scripts)).not.to.include.members(["preinstall", "install", "postinstall", "prepare"]);
-    const { packages } = JSON.parse(await readFile(join(checkout, "package-lock.json"), "utf8"));
-    type Locked = readonly [string, { readonly dev?: boolean; readonly hasInstallScript?: boolean }];
-    const withScript = (Object.entries(packages) as Locked[]).filter(
+    const withScript = (await lockedPackages()).filter(
       ([, { dev, hasInstallScript }]) => hasInstallScript === true && dev !== true,
     );
     expect(withScript.map(([name]) => name)).to.deep.equal([]);
@@ -254,6 +251,14 @@ describe("The package, as npm packs it", () => {
     expect(ready).to.include({ health: `${url}/readyz` });
   });
 });
+
+type Locked = { readonly dev?: boolean; readonly hasInstallScript?: boolean };
+
+/** By their paths; this project's own path is empty. */
+async function lockedPackages(): Promise<readonly (readonly [string, Locked])[]> {
+  const { packages } = JSON.parse(await readFile(join(checkout, "package-lock.json"), "utf8"));
+  return Object.entries(packages as Record<string, Locked>);
+}
 
 function isJson(line: string): boolean {
   try {
