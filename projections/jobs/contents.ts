@@ -1,5 +1,5 @@
 import type { JobContent } from "../../src/content/content-store.ts";
-import { insertRows } from "../../src/database/write-rows.ts";
+import { openInsert } from "../../src/database/write-rows.ts";
 import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { readContents } from "../batch.ts";
@@ -20,19 +20,18 @@ export async function storeContents(
   { transaction, suffix, sources }: ProjectionTarget,
 ): Promise<ReadonlyMap<string, JobLabels>> {
   const labels = new Map<string, JobLabels>();
+  const writer = openInsert<ContentRow>(transaction, {
+    table: jobTables(suffix).contents,
+    columns: ["job_id", "tenant", "body", "text", "recipients"],
+  });
   for await (const contents of readContents(created, sources.readContent)) {
-    const rows: ContentRow[] = [];
     for (const { job, content } of contents) {
       if (content === null) continue;
-      rows.push(toContentRow(job, content));
+      await writer.add([toContentRow(job, content)]);
       labels.set(job.jobId, toLabels(content));
     }
-    await insertRows<ContentRow>(transaction, {
-      table: jobTables(suffix).contents,
-      columns: ["job_id", "tenant", "body", "text", "recipients"],
-      rows,
-    });
   }
+  await writer.end();
   return labels;
 }
 

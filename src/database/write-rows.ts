@@ -4,18 +4,27 @@ import { escape as escapeText, raw } from "mysql2";
 import { asBinding } from "./database.ts";
 
 /**
- * In characters, of three bytes at most: well below `max_allowed_packet`, which is 16 MB by default on MariaDB. A longer
- * statement costs the connection.
+ * In characters, of three bytes at most. While the server is busy with one statement, the next one is put into words: with
+ * fewer and longer ones the two wait for each other. Far below `max_allowed_packet`, which is 16 MB by default on MariaDB;
+ * a longer statement costs the connection.
  */
-const maxStatementLength = 2_000_000;
+const statementLength = 250_000;
 
-export type Rows<Row> = {
-  readonly table: string;
-  readonly columns: readonly (keyof Row & string)[];
-  readonly rows: readonly Row[];
+type Table<Row> = { readonly table: string; readonly columns: readonly (keyof Row & string)[] };
+export type Rows<Row> = Table<Row> & { readonly rows: Iterable<Row> };
+
+export type RowWriter<Row> = {
+  /** Takes the rows one by one, so that they need not all be there at a time. */
+  add(rows: Iterable<Row>): Promise<void>;
+  /** Resolves once all are written. */
+  end(): Promise<void>;
 };
 
-/** Inserts rows in as few statements as the server accepts. An existing row is an error. */
+/** Inserts rows that become known one after the other. */
+export const openInsert = <Row>(transaction: Knex.Transaction, into: Table<Row>): RowWriter<Row> =>
+  createWriter(transaction, into, "");
+
+/** Inserts rows, many in a statement. An existing row is an error. */
 export async function insertRows<Row>(transaction: Knex.Transaction, rows: Rows<Row>): Promise<void> {
   await write(transaction, rows, "");
 }
@@ -39,44 +48,52 @@ export async function addRows<Row>(
   await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
 }
 
-async function write<Row>(
-  transaction: Knex.Transaction,
-  { table, columns, rows }: Rows<Row>,
-  ending: string,
-): Promise<void> {
-  const sql = `INSERT INTO ?? (${columns.map((column) => `\`${column}\``).join(", ")}) VALUES ?${ending}`;
-  let before: Promise<unknown> = Promise.resolve();
-  for (const list of inPortions(rows, columns)) {
-    // Never two at a time: a server that ends a transaction, as it does in a deadlock, commits what comes after it.
-    await before;
-    before = transaction.raw(sql, [table, asBinding(raw(list))]).then();
-    // It is awaited above or below; until then its failure is no one's.
-    before.catch(() => {});
-    // It is sent now, and the next portion is put into words while the server is busy with it.
-    await setImmediate();
-  }
-  await before;
+async function write<Row>(transaction: Knex.Transaction, { rows, ...into }: Rows<Row>, ending: string): Promise<void> {
+  const writer = createWriter(transaction, into, ending);
+  await writer.add(rows);
+  await writer.end();
 }
 
 /**
- * The rows as text, `(1, 'a'), (2, 'b')`. The driver could produce it too, but from arrays that the query builder
+ * Sends the rows as text, `(1, 'a'), (2, 'b')`. The driver could produce it too, but from arrays that the query builder
  * traverses once more: that takes twice the CPU time, and a mailing writes a row for each mail.
  */
-function* inPortions<Row>(rows: readonly Row[], columns: readonly (keyof Row & string)[]): Generator<string> {
+function createWriter<Row>(
+  transaction: Knex.Transaction,
+  { table, columns }: Table<Row>,
+  ending: string,
+): RowWriter<Row> {
+  const sql = `INSERT INTO ?? (${columns.map((column) => `\`${column}\``).join(", ")}) VALUES ?${ending}`;
   const toDateLiteral = createDateLiterals();
   let portion: string[] = [];
   let length = 0;
-  for (const row of rows) {
-    const values = columns.map((column) => toLiteral(row[column], toDateLiteral)).join(", ");
-    if (portion.length > 0 && length + values.length > maxStatementLength) {
-      yield `(${portion.join("), (")})`;
-      portion = [];
-      length = 0;
-    }
-    portion.push(values);
-    length += values.length;
-  }
-  if (portion.length > 0) yield `(${portion.join("), (")})`;
+  let before: Promise<unknown> = Promise.resolve();
+  const send = async (): Promise<void> => {
+    const list = raw(`(${portion.join("), (")})`);
+    portion = [];
+    length = 0;
+    // Never two at a time: a server that ends a transaction, as it does in a deadlock, commits what comes after it.
+    await before;
+    before = transaction.raw(sql, [table, asBinding(list)]).then();
+    // It is awaited above or below; until then its failure is no one's.
+    before.catch(() => {});
+    // It is sent now, and the next rows are put into words while the server is busy with it.
+    await setImmediate();
+  };
+  return {
+    add: async (rows) => {
+      for (const row of rows) {
+        const values = columns.map((column) => toLiteral(row[column], toDateLiteral)).join(", ");
+        if (portion.length > 0 && length + values.length > statementLength) await send();
+        portion.push(values);
+        length += values.length;
+      }
+    },
+    end: async () => {
+      if (portion.length > 0) await send();
+      await before;
+    },
+  };
 }
 
 function toLiteral(value: unknown, toDateLiteral: (date: Date) => string): string {

@@ -26,7 +26,7 @@ describe("writing rows", () => {
     text,
     bytes: Buffer.from(bytes),
   });
-  const write = (how: typeof insertRows, rows: readonly Row[]): Promise<void> =>
+  const write = (how: typeof insertRows, rows: Iterable<Row>): Promise<void> =>
     inTransaction(db, (transaction) =>
       how<Row>(transaction, { table: "notes", columns: ["id", "text", "bytes"], rows }),
     );
@@ -60,18 +60,33 @@ describe("writing rows", () => {
     expect(await written()).to.deep.equal([row(1, "old"), row(2, "old", [7]), row(3, "new")]);
   });
 
-  it("takes one statement for many rows, and several where one would be too long for the server", async () => {
+  it("takes one statement for many rows, and several where one would be long", async () => {
     const statements: string[] = [];
     db.on("query", ({ sql }: { sql: string }) => statements.push(sql));
     const countOf = async (rows: readonly Row[]): Promise<number> => {
       await write(putRows, rows);
       return statements.splice(0).filter((sql) => sql.startsWith("INSERT")).length;
     };
-    const large = "x".repeat(900_000);
+    const large = "x".repeat(100_000);
     expect(await countOf(Array.from({ length: 2000 }, (_, id) => row(id)))).to.equal(1);
     expect(await countOf(Array.from({ length: 6 }, (_, id) => row(id, large)))).to.equal(3);
     expect(await countOf([row(1, large.repeat(3)), row(2)])).to.equal(2);
     expect(await countOf([])).to.equal(0);
+  });
+
+  it("asks for the next rows while the server is busy with those before them", async () => {
+    const large = "x".repeat(100_000);
+    let asked = 0;
+    function* rows(): Generator<Row> {
+      for (asked = 1; asked <= 6; asked += 1) yield row(asked, large);
+    }
+    const askedAtAnswers: number[] = [];
+    db.on("query-response", (_: unknown, { sql }: { sql: string }) => {
+      if (sql.startsWith("INSERT")) askedAtAnswers.push(asked);
+    });
+    await write(insertRows, rows());
+    // A statement has two of them, and the one that does not fit any more has been asked for.
+    expect(askedAtAnswers).to.deep.equal([5, 7, 7]);
   });
 
   it("sends nothing after a statement that failed: the server may have ended the transaction", async () => {

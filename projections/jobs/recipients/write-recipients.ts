@@ -1,12 +1,9 @@
 import type { JobContent } from "../../../src/content/content-store.ts";
-import { insertRows, putRows } from "../../../src/database/write-rows.ts";
+import { insertRows, openInsert, putRows } from "../../../src/database/write-rows.ts";
 import { readContents } from "../../batch.ts";
 import type { ProjectionTarget } from "../../projector.ts";
 import type { NotedJob } from "./note-outcomes.ts";
 import { type EarlierRow, outcomeColumns, type RecipientRow, recipientTables, toRecipientRow } from "./rows.ts";
-
-/** A batch can end thousands of jobs with a thousand recipients each: their rows are never all held at a time. */
-const rowsAtOnce = 5_000;
 
 const columns = ["job", "recipient", "tenant", "email", "address", ...outcomeColumns] as const;
 const earlierColumns = ["job", "recipient", "tenant", ...outcomeColumns, "counts"] as const;
@@ -51,15 +48,11 @@ async function putOutcomes(jobs: readonly NotedJob[], { transaction, suffix }: P
 
 async function insertNew(jobs: readonly NotedJob[], { transaction, suffix, sources }: ProjectionTarget): Promise<void> {
   const withNew = jobs.map((job) => ({ ...job, added: withoutRow(job) })).filter(({ added }) => added.length > 0);
-  const table = recipientTables(suffix).recipients;
-  let rows: RecipientRow[] = [];
+  const writer = openInsert<RecipientRow>(transaction, { table: recipientTables(suffix).recipients, columns });
   for await (const contents of readContents(withNew, sources.readContent)) {
-    for (const { job, content } of contents) addNewRows(rows, job, content);
-    if (rows.length < rowsAtOnce) continue;
-    await insertRows<RecipientRow>(transaction, { table, columns, rows });
-    rows = [];
+    for (const { job, content } of contents) await writer.add(newRows(job, content));
   }
-  await insertRows<RecipientRow>(transaction, { table, columns, rows });
+  await writer.end();
 }
 
 /** Those who get a row with this batch. */
@@ -68,14 +61,13 @@ function withoutRow({ hasRow, notes: { standing, isClosed } }: NotedJob): readon
   return candidates.filter((recipient) => hasRow[recipient] === 0);
 }
 
-function addNewRows(
-  rows: RecipientRow[],
+function* newRows(
   job: NotedJob & { readonly added: readonly number[] },
   content: JobContent | null,
-): void {
+): Generator<RecipientRow> {
   for (const recipient of job.added) {
     job.hasRow[recipient] = 1;
     const email = content?.recipients[recipient]?.email ?? null;
-    rows.push(toRecipientRow(job, recipient, email, job.notes.standing.get(recipient) ?? null));
+    yield toRecipientRow(job, recipient, email, job.notes.standing.get(recipient) ?? null);
   }
 }
