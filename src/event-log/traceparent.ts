@@ -23,4 +23,4 @@ export function newTraceparent(): string {
 const randomHex = (): string => randomUUID().replaceAll("-", "");
 
 /** The part that names the whole trace, for log lines; undefined for none. */
-export const traceIdOf = (traceparent: string | null): string | undefined => traceparent?.split("-")[1];
+export const traceIdOf = (traceparent: string | null): string | undefined => traceparent?.slice(3, 35);

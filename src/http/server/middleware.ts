@@ -8,13 +8,13 @@ import { toRequestContext } from "./request-context.ts";
 import type { Routing } from "./routing.ts";
 
 /** Answers hold people's addresses, change all the time, and are not pages. */
-const everyAnswer = {
-  "Cache-Control": "no-store",
-  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-};
+const everyAnswer = new Map([
+  ["Cache-Control", "no-store"],
+  ["Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"],
+  ["Cross-Origin-Resource-Policy", "same-origin"],
+  ["Referrer-Policy", "no-referrer"],
+  ["X-Content-Type-Options", "nosniff"],
+]);
 
 export type ServedRequest = {
   /** One of those that routes have, or `other`. */
@@ -39,8 +39,9 @@ export function answerEverything(logger: Logger, served: Served = () => {}): Mid
     const began = performance.now();
     ctx.state.context = toRequestContext(ctx.req.headers);
     ctx.state.route = "";
-    ctx.set(everyAnswer);
-    ctx.set("X-Request-Id", ctx.state.context.requestId);
+    // Past Koa, whose checks take as long as the headers.
+    ctx.res.setHeaders(everyAnswer);
+    ctx.res.setHeader("X-Request-Id", ctx.state.context.requestId);
     try {
       await next();
     } catch (failure) {

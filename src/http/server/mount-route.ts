@@ -21,12 +21,18 @@ export type Entrance = { readonly access: Access; readonly bodies: BodyBudget };
 /** Mounts a route at a path. Faults of a request are found before the route sees it, and then nothing is done. */
 export function mountRoute(router: Router<ApiState>, base: string, route: Route, entrance: Entrance): void {
   if (route.takesBody) void loadReader();
+  const unasked = readQuery(route.query, new URLSearchParams());
+  const queryOf = ({ querystring }: Context) =>
+    querystring === "" || route.ignoresQuery ? unasked : readQuery(route.query, new URLSearchParams(querystring));
   router.register(`${base}${route.path}`, [route.method], async (ctx) => {
     ctx.state.route = `${base}${route.path}`;
     const refusal = admit(ctx, entrance.access, route.scope);
     if (refusal !== null) return send(ctx, refusal);
     const account = entrance.bodies.open(ctx.state.context.tenant);
-    send(ctx, await whileInHand(ctx, account, () => answerOf(ctx, base, route, entrance.access, account)));
+    send(
+      ctx,
+      await whileInHand(ctx, account, () => answerOf(ctx, base, route, queryOf(ctx), entrance.access, account)),
+    );
     // What a command has done is done, and its client has to learn of it.
     if (!keepUntilTaken(ctx, account) && route.method === "GET") send(ctx, refuseLargeAnswer());
   });
@@ -36,6 +42,7 @@ async function answerOf(
   ctx: Context,
   base: string,
   route: Route,
+  query: Checked<object>,
   access: Access,
   account: BodyAccount,
 ): Promise<Answer> {
@@ -44,7 +51,6 @@ async function answerOf(
     const offers = route.offers.join(", ");
     return refuse("not-acceptable", `Accept is ${JSON.stringify(ctx.get("Accept"))}; this route offers ${offers}.`);
   }
-  const query = readQuery(route.query, new URLSearchParams(route.ignoresQuery ? "" : ctx.querystring));
   if (!query.valid) return refuseFaults(query.faults);
   const minSequence = readMinSequence(ctx, route);
   if (!minSequence.valid) return refuseFaults(minSequence.faults);
