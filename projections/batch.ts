@@ -93,13 +93,20 @@ export async function loadRows<Row extends object>(
 const pick = <Row extends object>(row: Row, columns: readonly (keyof Row & string)[]): Partial<Row> =>
   Object.fromEntries(columns.map((column) => [column, row[column]])) as Partial<Row>;
 
-/** Yields the content of each job, null if it was erased, for a few jobs at a time. */
+/** Yields the content of each job, null if it was erased, in the order of the jobs; reads a few ahead. */
 export async function* readContents<Job extends JobRef>(
   jobs: readonly Job[],
   read: ContentReader,
   atOnce = readAtOnce,
-): AsyncGenerator<readonly { readonly job: Job; readonly content: JobContent | null }[]> {
-  for (const some of inPortions(jobs, atOnce)) {
-    yield await Promise.all(some.map(async (job) => ({ job, content: await read(job) })));
+): AsyncGenerator<{ readonly job: Job; readonly content: JobContent | null }> {
+  const reading: Promise<JobContent | null>[] = [];
+  for (const [index, job] of jobs.entries()) {
+    for (const next of jobs.slice(index + reading.length, index + atOnce)) {
+      const content = read(next);
+      // A failure reaches the caller once it is the turn of this job, if it ever is.
+      content.catch(() => {});
+      reading.push(content);
+    }
+    yield { job, content: (await reading.shift()) ?? null };
   }
 }

@@ -109,10 +109,8 @@ const repliesOf = ({ replies }: JobRow): Replies => JSON.parse(replies) as Repli
 async function readLabels(decisions: readonly Decision[], readContent: ContentReader): Promise<Labels> {
   const failed = decisions.filter(({ event }) => event.type === "JobFailed");
   const labels = new Map<string, Pick<JobLabels, "name" | "subject">>();
-  for await (const contents of readContents(failed, readContent)) {
-    for (const { job, content } of contents) {
-      if (content !== null) labels.set(job.jobId, { name: content.name, subject: content.subject });
-    }
+  for await (const { job, content } of readContents(failed, readContent)) {
+    if (content !== null) labels.set(job.jobId, { name: content.name, subject: content.subject });
   }
   return labels;
 }

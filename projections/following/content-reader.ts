@@ -17,6 +17,8 @@ export function createContentReader(store: ContentStore, maxBytes = 4_000_000): 
   // A map keeps the order in which its keys were set: the first key is the least recently used.
   const kept = new Map<string, Kept>();
   let keptBytes = 0;
+  /** Several projections ask for the same content at about the same time. */
+  const reading = new Map<string, Promise<JobContent | null>>();
 
   const forget = (key: string): void => {
     keptBytes -= kept.get(key)?.bytes ?? 0;
@@ -33,25 +35,42 @@ export function createContentReader(store: ContentStore, maxBytes = 4_000_000): 
     }
   };
 
-  const read = async (job: JobRef): Promise<JobContent | null> => {
+  const load = async (job: JobRef): Promise<Omit<Kept, "readAt"> | null> => {
+    const stored = await store.get(job).catch((cause) => {
+      throw new Unavailable(`The content of job ${job.jobId} cannot be read.`, { cause });
+    });
+    return stored === null ? null : { content: decode(job, stored), bytes: stored.byteLength };
+  };
+
+  const read = (job: JobRef): Promise<JobContent | null> => {
     const key = keyOf(job);
     const known = kept.get(key);
     if (known !== undefined && performance.now() - known.readAt < keptMs) {
       keep(key, known);
-      return known.content;
+      return Promise.resolve(known.content);
     }
-    const stored = await store.get(job).catch((cause) => {
-      throw new Unavailable(`The content of job ${job.jobId} cannot be read.`, { cause });
-    });
-    if (stored === null) {
-      forget(key);
-      return null;
-    }
-    const content = decode(job, stored);
-    keep(key, { content, bytes: stored.byteLength, readAt: performance.now() });
-    return content;
+    const asked = reading.get(key);
+    if (asked !== undefined) return asked;
+    const loading = load(job)
+      .then((loaded) => {
+        // Of what was forgotten meanwhile this may be the state before the erasure.
+        if (reading.get(key) !== loading) return loaded?.content ?? null;
+        if (loaded === null) forget(key);
+        else keep(key, { ...loaded, readAt: performance.now() });
+        return loaded?.content ?? null;
+      })
+      .finally(() => {
+        if (reading.get(key) === loading) reading.delete(key);
+      });
+    reading.set(key, loading);
+    return loading;
   };
-  return Object.assign(read, { forget: (job: JobRef) => forget(keyOf(job)) });
+  const forgetJob = (job: JobRef): void => {
+    const key = keyOf(job);
+    forget(key);
+    reading.delete(key);
+  };
+  return Object.assign(read, { forget: forgetJob });
 }
 
 const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;

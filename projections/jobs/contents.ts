@@ -24,12 +24,10 @@ export async function storeContents(
     table: jobTables(suffix).contents,
     columns: ["job_id", "tenant", "body", "text", "recipients"],
   });
-  for await (const contents of readContents(created, sources.readContent)) {
-    for (const { job, content } of contents) {
-      if (content === null) continue;
-      await writer.add([toContentRow(job, content)]);
-      labels.set(job.jobId, toLabels(content));
-    }
+  for await (const { job, content } of readContents(created, sources.readContent)) {
+    if (content === null) continue;
+    await writer.add([toContentRow(job, content)]);
+    labels.set(job.jobId, toLabels(content));
   }
   await writer.end();
   return labels;

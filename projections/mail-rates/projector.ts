@@ -60,11 +60,9 @@ async function readMails(
 ): Promise<ReadonlyMap<string, MailsOfJob>> {
   const jobs = [...new Map(events.map((stored) => [stored.jobId, stored])).values()];
   const mails = new Map<string, MailsOfJob>();
-  for await (const contents of readContents(jobs, readContent)) {
-    for (const { job, content } of contents) {
-      const ofJob = content === null ? null : mailsOf(content);
-      if (ofJob !== null) mails.set(job.jobId, ofJob);
-    }
+  for await (const { job, content } of readContents(jobs, readContent)) {
+    const ofJob = content === null ? null : mailsOf(content);
+    if (ofJob !== null) mails.set(job.jobId, ofJob);
   }
   return mails;
 }

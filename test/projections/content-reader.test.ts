@@ -35,6 +35,25 @@ describe("reading the content of jobs for a projection", () => {
     expect(asked).to.have.length(1);
   });
 
+  it("asks the store once where several ask at the same time", async () => {
+    const { store, asked, read } = createReader();
+    const [one] = await storedJobs(store);
+    expect(await Promise.all([read(one), read(one)])).to.deep.equal([exampleJobContent, exampleJobContent]);
+    expect(asked).to.have.length(1);
+  });
+
+  it("asks again for what was erased while it was being read", async () => {
+    const { store, asked, read } = createReader();
+    const [one] = await storedJobs(store);
+    const before = read(one);
+    await store.erase(one);
+    read.forget?.(one);
+    expect(await read(one)).to.equal(null);
+    await before;
+    expect(await read(one)).to.equal(null);
+    expect(asked).to.have.length(3);
+  });
+
   it("keeps no more than it has room for, and what was asked for last", async () => {
     const { store, asked, read } = createReader();
     const [one, two, three] = await storedJobs(store);

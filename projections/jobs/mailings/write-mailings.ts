@@ -43,8 +43,8 @@ export async function writeMailings(
   );
   const labels = new Map<string, JobLabels>();
   const created = decisions.filter(({ event }) => event.type === "MailingCreated");
-  for await (const contents of readContents(created, sources.readContent)) {
-    for (const { job, content } of contents) if (content !== null) labels.set(job.jobId, content);
+  for await (const { job, content } of readContents(created, sources.readContent)) {
+    if (content !== null) labels.set(job.jobId, content);
   }
   for (const decision of decisions) apply(rows, decision, labels.get(decision.jobId) ?? noLabels);
   for (const share of before) add(rows, share, -1);

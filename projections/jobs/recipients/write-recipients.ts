@@ -49,8 +49,8 @@ async function putOutcomes(jobs: readonly NotedJob[], { transaction, suffix }: P
 async function insertNew(jobs: readonly NotedJob[], { transaction, suffix, sources }: ProjectionTarget): Promise<void> {
   const withNew = jobs.map((job) => ({ ...job, added: withoutRow(job) })).filter(({ added }) => added.length > 0);
   const writer = openInsert<RecipientRow>(transaction, { table: recipientTables(suffix).recipients, columns });
-  for await (const contents of readContents(withNew, sources.readContent)) {
-    for (const { job, content } of contents) await writer.add(newRows(job, content));
+  for await (const { job, content } of readContents(withNew, sources.readContent)) {
+    await writer.add(newRows(job, content));
   }
   await writer.end();
 }
