@@ -53,10 +53,11 @@ export function createContentReader(store: ContentStore, maxBytes = 4_000_000): 
     if (asked !== undefined) return asked;
     const loading = load(job)
       .then((loaded) => {
-        // Of what was forgotten meanwhile this may be the state before the erasure.
-        if (reading.get(key) !== loading) return loaded?.content ?? null;
-        if (loaded === null) forget(key);
-        else keep(key, { ...loaded, readAt: performance.now() });
+        // What was forgotten meanwhile may be the state before an erasure.
+        if (reading.get(key) === loading) {
+          if (loaded === null) forget(key);
+          else keep(key, { ...loaded, readAt: performance.now() });
+        }
         return loaded?.content ?? null;
       })
       .finally(() => {
