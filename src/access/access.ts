@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { type CallerLimits, defaultTenant } from "../domain/tenant.ts";
-import { digestOfKey, parseAccessKey } from "./access-key.ts";
+import { shareReads } from "../process/shared-reads.ts";
+import { type AccessKey, digestOfKey, parseAccessKey } from "./access-key.ts";
 import { asksForKeys } from "./auth-mode.ts";
 import { createLimits, type LimitsSettings } from "./caller-limits.ts";
 import { isForeignPage, type Origin } from "./foreign-page.ts";
@@ -24,9 +25,9 @@ export type Admission =
   | ({ readonly outcome: "rate-limited"; readonly limit: number; readonly retryAfterSeconds: number } & Known)
   | { readonly outcome: "key-missing" | "key-invalid" | "keys-unavailable" | "foreign-page" };
 
-/** Admits callers by their Authorization header. Everything it needs is in memory, so it answers at once. */
+/** Admits callers by their Authorization header. What it needs is in memory, but for a key that is not known yet. */
 export interface Access {
-  admit(authorization: string | undefined, needed: Needed, origin?: Origin): Admission;
+  admit(authorization: string | undefined, needed: Needed, origin?: Origin): Promise<Admission>;
   /** Whether a caller that was admitted still would be: for streams that go on while keys are revoked. */
   isStillAdmitted(actor: string, needed: Needed): boolean;
 }
@@ -38,13 +39,21 @@ export type AccessSettings = LimitsSettings & {
   readonly publicName?: string | null;
 };
 
-/** If the ring is older than this, an unknown key may be a new one: the answer is then that keys are unavailable. */
-const newKeysMs = 2000;
+/** Unknown keys make the ring look for new ones no more often than this: a caller that guesses keys costs NATS little. */
+const lookEveryMs = 100;
 /**
  * An instance that is cut off from NATS does not learn of revocations. For this long it goes on admitting the keys that
  * it knew, for reads that need no NATS; after that it admits no caller.
  */
 const trustedMs = 300_000;
+
+type Asked = {
+  readonly hasHeader: boolean;
+  /** Null where the header holds no key. */
+  readonly presented: AccessKey | null;
+  readonly needed: Needed;
+  readonly origin: Origin | undefined;
+};
 
 export function createAccess(ring: KeyRing, { rateLimit, publicName = null, ...settings }: AccessSettings): Access {
   const { mode, host } = settings;
@@ -55,29 +64,43 @@ export function createAccess(ring: KeyRing, { rateLimit, publicName = null, ...s
   const anonymous = (): Caller => ({ tenant: defaultTenant, actor: "anonymous", limits: limitsOf(defaultTenant) });
 
   const ownNames = [host, ...(publicName === null ? [] : [publicName])];
+  const lookForNewKeys = shareReads(
+    () =>
+      ring.refresh().then(
+        () => true,
+        () => false,
+      ),
+    lookEveryMs,
+  );
+
+  const decide = ({ hasHeader, presented, needed, origin }: Asked): Admission => {
+    // A caller with a key means the tenant of the key, also where none is asked for.
+    const isOpen = !asksForKeys(mode, host, ring) && (mode === "off" || presented === null);
+    const isForThisMachine = isOpen && mode === "auto";
+    if (isForThisMachine && origin !== undefined && isForeignPage(origin, ownNames)) return { outcome: "foreign-page" };
+    if (!isOpen && ring.ageMs() > trustedMs) return { outcome: "keys-unavailable" };
+    if (!isOpen && !hasHeader) return { outcome: "key-missing" };
+    const key = isOpen ? null : findKey(ring, presented);
+    if (!isOpen && key === null) return { outcome: "key-invalid" };
+    const caller = key === null ? anonymous() : toCaller(key);
+    const rate = limiter?.take(caller.actor) ?? null;
+    if (rate !== null && rate.retryAfterSeconds !== null) {
+      const { limit, retryAfterSeconds } = rate;
+      return { outcome: "rate-limited", caller, rate, limit, retryAfterSeconds };
+    }
+    if (key !== null && needed !== "any" && !key.scopes.includes(needed)) {
+      return { outcome: "scope-missing", caller, scope: needed, rate };
+    }
+    return { outcome: "admitted", caller, rate };
+  };
 
   return {
-    admit: (authorization, needed, origin) => {
-      const isOpen = !asksForKeys(mode, host, ring);
-      const isForThisMachine = isOpen && mode === "auto";
-      if (isForThisMachine && origin !== undefined && isForeignPage(origin, ownNames))
-        return { outcome: "foreign-page" };
-      if (!isOpen && ring.ageMs() > trustedMs) return { outcome: "keys-unavailable" };
-      if (!isOpen && authorization === undefined) return { outcome: "key-missing" };
-      const key = isOpen ? null : findKey(ring, authorization ?? "");
-      if (!isOpen && key === null) {
-        return { outcome: ring.ageMs() > newKeysMs ? "keys-unavailable" : "key-invalid" };
-      }
-      const caller = key === null ? anonymous() : toCaller(key);
-      const rate = limiter?.take(caller.actor) ?? null;
-      if (rate !== null && rate.retryAfterSeconds !== null) {
-        const { limit, retryAfterSeconds } = rate;
-        return { outcome: "rate-limited", caller, rate, limit, retryAfterSeconds };
-      }
-      if (key !== null && needed !== "any" && !key.scopes.includes(needed)) {
-        return { outcome: "scope-missing", caller, scope: needed, rate };
-      }
-      return { outcome: "admitted", caller, rate };
+    admit: async (authorization, needed, origin) => {
+      const hasHeader = authorization !== undefined;
+      const presented = hasHeader ? parseAccessKey(presentedKey(authorization)) : null;
+      const isUnknown = mode !== "off" && presented !== null && ring.find(presented.id) === null;
+      if (isUnknown && !(await lookForNewKeys(""))) return { outcome: "keys-unavailable" };
+      return decide({ hasHeader, presented, needed, origin });
     },
     isStillAdmitted: (actor, needed) => {
       if (!asksForKeys(mode, host, ring)) return true;
@@ -92,8 +115,7 @@ export function createAccess(ring: KeyRing, { rateLimit, publicName = null, ...s
 const placeholder = { text: randomBytes(45).toString("base64"), digest: randomBytes(32) };
 
 /** Every wrong header costs one digest and one comparison, and gets the same answer. */
-function findKey(ring: KeyRing, authorization: string): KeyRecord | null {
-  const presented = parseAccessKey(presentedKey(authorization));
+function findKey(ring: KeyRing, presented: AccessKey | null): KeyRecord | null {
   const record = presented === null ? null : ring.find(presented.id);
   const expected = record?.sha256 ? Buffer.from(record.sha256, "hex") : placeholder.digest;
   const isTheirs = timingSafeEqual(digestOfKey(presented?.text ?? placeholder.text), expected);

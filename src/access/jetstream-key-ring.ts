@@ -18,7 +18,7 @@ export async function createJetStreamKeyRing(
 ): Promise<RunningKeyRing> {
   await openBucket(connection, "ACCESS", settings);
   let records: AccessRecords = { keys: new Map(), rules: new Map() };
-  const { ageMs, stop } = await followBucket(
+  const { ageMs, refresh, stop } = await followBucket(
     connection,
     { bucket: "ACCESS", prefix: settings.prefix, knownWithinMs },
     (entries) => {
@@ -33,6 +33,7 @@ export async function createJetStreamKeyRing(
     hasKeys: () => records.keys.size > 0,
     hasUsableKey: () => [...records.keys.values()].some(({ sha256 }) => sha256 !== null),
     ageMs,
+    refresh,
     stop,
   };
 }

@@ -49,4 +49,6 @@ export interface KeyRing {
   hasKeys(): boolean;
   hasUsableKey(): boolean;
   ageMs(): number;
+  /** Learns of every change that was stored before the call. Throws Unavailable. */
+  refresh(): Promise<void>;
 }

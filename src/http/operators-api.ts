@@ -17,7 +17,7 @@ export type OperatorsDependencies = {
 };
 
 /** Every route here is open to any client that reaches the port: no route asks for a key. */
-const noKeys: Access = { admit: () => ({ outcome: "key-missing" }), isStillAdmitted: () => false };
+const noKeys: Access = { admit: async () => ({ outcome: "key-missing" }), isStillAdmitted: () => false };
 
 /** Health and metrics alone, on a port for the operators' network; processes without the API role serve them too. */
 export function createOperatorsApi(dependencies: OperatorsDependencies): Koa {

@@ -1,6 +1,6 @@
 import type { KV, KvOptions } from "nats";
 import { asking, type JetStreamConnection } from "./connection.ts";
-import { isWrongSequence } from "./errors.ts";
+import { isOverlapping, isWrongSequence } from "./errors.ts";
 import { lastMessageOf } from "./jetstream-api.ts";
 import { nameWith } from "./names.ts";
 import { readOn } from "./read-subject.ts";
@@ -21,8 +21,13 @@ export function openBucket(
   options: Partial<KvOptions> = {},
 ): Promise<KV> {
   const { views } = connection.nats.jetstream({ timeout: timeoutMs });
+  const open = () => views.kv(nameWith(prefix, bucket), { history: 1, replicas, allow_direct: false, ...options });
   return asking(connection, () =>
-    views.kv(nameWith(prefix, bucket), { history: 1, replicas, allow_direct: false, ...options }),
+    open().catch((failure: unknown) => {
+      // Two processes create it at the same moment: NATS 2.9 sometimes says this to one of them, and has the bucket then.
+      if (!isOverlapping(failure)) throw failure;
+      return open();
+    }),
   );
 }
 

@@ -45,13 +45,19 @@ export async function followBucket(
   let looksLeft = 0;
   let signalChange: () => void = () => {};
 
-  const refresh = async (): Promise<void> => {
+  const readChanges = async (): Promise<void> => {
     const askedAt = performance.now();
     const found = await versionOf(connection, name);
     // A write between the two requests is read now, and read again next time, because the version then differs.
     const isRead = found === version || read(await readEntries(connection, name));
     version = isRead ? found : "";
     completeAt = askedAt;
+  };
+  let latest: Promise<void> = Promise.resolve();
+  /** One after the other: what was read first must not come last. */
+  const refresh = (): Promise<void> => {
+    latest = latest.catch(() => {}).then(readChanges);
+    return latest;
   };
   const keepUp = async (): Promise<void> => {
     while (!isStopping) {

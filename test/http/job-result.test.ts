@@ -156,7 +156,7 @@ describe("The file of a report", () => {
 
   it("of events needs the scope that events need", async () => {
     const access: Access = {
-      admit: () => {
+      admit: async () => {
         const limits = { senders: null, dailyRecipients: null, approvalAbove: null };
         return { outcome: "admitted", caller: { tenant: "default", actor: "key:1", limits }, rate: null };
       },

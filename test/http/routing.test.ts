@@ -12,7 +12,7 @@ const routeAt = (path: string, method: "GET" | "POST" = "GET") =>
     scope: "open",
     handle: async () => json(null),
   });
-const access = { admit: () => ({ outcome: "key-missing" }) as const, isStillAdmitted: () => false };
+const access = { admit: async () => ({ outcome: "key-missing" }) as const, isStillAdmitted: () => false };
 const nobody = { access, bodies: createBodyBudget(0) };
 
 describe("Routing", () => {

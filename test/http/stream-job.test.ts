@@ -152,7 +152,7 @@ describe("The stream of a job", () => {
     const limits = { senders: null, dailyRecipients: null, approvalAbove: null };
     const caller = { tenant: "default", actor: "key:1", limits };
     const access = {
-      admit: () => ({ outcome: "admitted" as const, caller, rate: null }),
+      admit: async () => ({ outcome: "admitted" as const, caller, rate: null }),
       isStillAdmitted: (actor: string, scope: string) => actor !== "key:1" || scope !== "jobs:read" || !isRevoked,
     };
     const guarded = await startApi({ access });

@@ -63,6 +63,14 @@ describe("The API with keys", () => {
     expect((await post(bearer(text))).status).to.equal(201);
   });
 
+  it("knows each as soon as it is made, also the first", async () => {
+    for (const tenant of ["acme", "shop", "acme"]) {
+      const { text } = await storedKey(access.store, { tenant });
+      const { status, body } = await api.ask("GET", "/api/me", { headers: bearer(text) });
+      expect([status, body.tenant]).to.deep.equal([200, tenant]);
+    }
+  });
+
   it("shows the log, and the evidence that is made of it, to those alone that may read events", async () => {
     const [full, plain] = [await made(), await made({ scopes: ["jobs:read", "jobs:write"] })];
     const { jobId } = (await post(bearer(full.text))).body;

@@ -73,7 +73,7 @@ const table = [
   ["history", "content event-log domain"],
   ["mail/throttles", "event-log nats domain process", "nats"],
   ["suppressions", "event-log nats schemas domain", "nats typebox"],
-  ["access", "event-log nats schemas domain", "nats typebox"],
+  ["access", "event-log nats schemas process domain", "nats typebox"],
   // Encrypts what is stored and must not be read by whoever reads NATS.
   ["secrets", "nats"],
   ["commands", "event-log domain"],

@@ -2,6 +2,7 @@ import { digestOfKey, newAccessKey } from "../../src/access/access-key.ts";
 import type { AccessStore } from "../../src/access/access-store.ts";
 import { defaultScopes, type KeyRecord, type KeyRing } from "../../src/access/key-ring.ts";
 import { noRules, type TenantRules } from "../../src/domain/tenant.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { now } from "./examples.ts";
 
 export type MadeKey = { readonly text: string; readonly record: KeyRecord };
@@ -39,6 +40,9 @@ export function ringOf(
     hasKeys: () => keys.length > 0,
     hasUsableKey: () => keys.some(({ sha256 }) => sha256 !== null),
     ageMs: () => ageMs,
+    refresh: async () => {
+      if (ageMs > 0) throw new Unavailable("NATS is away.");
+    },
   };
 }
 

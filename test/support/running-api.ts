@@ -51,7 +51,7 @@ const noReadModel = async (): Promise<never> => {
 /** No request needs a key. */
 const openAccess: Access = {
   isStillAdmitted: () => true,
-  admit: () => {
+  admit: async () => {
     const limits = { senders: null, dailyRecipients: null, approvalAbove: null };
     return { outcome: "admitted", caller: { tenant: "default", actor: "anonymous", limits }, rate: null };
   },

@@ -6,11 +6,11 @@ import { signedIn } from "./request-context.ts";
 import type { Route } from "./route.ts";
 
 /** Identifies the caller before anything else of the request is looked at. Null where the caller may go on. */
-export function admit(ctx: Context, access: Access, scope: Route["scope"]): Answer | null {
+export async function admit(ctx: Context, access: Access, scope: Route["scope"]): Promise<Answer | null> {
   if (scope === "open") return null;
   const { authorization, host, "sec-fetch-site": site } = ctx.req.headers;
   const origin = { method: ctx.method, host, site: typeof site === "string" ? site : undefined };
-  const admission = access.admit(authorization, scope, origin);
+  const admission = await access.admit(authorization, scope, origin);
   if ("caller" in admission) {
     ctx.state["context"] = signedIn(ctx.state["context"], admission.caller);
     if (admission.rate !== null) ctx.set(rateHeaders(admission.rate));

@@ -26,7 +26,7 @@ export function mountRoute(router: Router<ApiState>, base: string, route: Route,
     querystring === "" || route.ignoresQuery ? unasked : readQuery(route.query, new URLSearchParams(querystring));
   router.register(`${base}${route.path}`, [route.method], async (ctx) => {
     ctx.state.route = `${base}${route.path}`;
-    const refusal = admit(ctx, entrance.access, route.scope);
+    const refusal = await admit(ctx, entrance.access, route.scope);
     if (refusal !== null) return send(ctx, refusal);
     const account = entrance.bodies.open(ctx.state.context.tenant);
     send(

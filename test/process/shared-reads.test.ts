@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { shareReads } from "../../src/webhooks/shared-reads.ts";
+import { shareReads } from "../../src/process/shared-reads.ts";
 
 describe("a reading that many share", () => {
   const counting = () => {
