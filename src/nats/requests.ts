@@ -78,16 +78,22 @@ export function createRequests(
   const fail = (token: string, failure: NatsError): void => close(token)?.reject(failure);
 
   const expire = (): void => {
+    if (timer !== null) clearTimeout(timer);
     timer = null;
     const now = performance.now();
     for (const [token, { deadline }] of open) {
       if (deadline > now) {
-        timer = setTimeout(expire, deadline - now);
+        expireIn(deadline - now);
         return;
       }
       fail(token, NatsError.errorForCode(ErrorCode.Timeout));
       onUnanswered();
     }
+  };
+
+  /** A process that stood still finds the time up before it reads the answers that have come meanwhile: they count. */
+  const expireIn = (ms: number): void => {
+    timer = setTimeout(() => setImmediate(expire), ms);
   };
 
   const publish = (subject: string, data: Uint8Array | string, options: PublishOptions): void => {
@@ -148,7 +154,7 @@ export function createRequests(
         const token = asked.toString(36);
         if (isHeld) held += 1;
         open.set(token, { subject, deadline: performance.now() + answerTimeoutMs, resolve, reject });
-        timer ??= setTimeout(expire, answerTimeoutMs);
+        if (timer === null) expireIn(answerTimeoutMs);
         along(() => ask(token, subject, data, headers));
       }),
     hurry: () => {
@@ -156,7 +162,6 @@ export function createRequests(
       if (timer === null || isHeld) return;
       const latest = performance.now() + hurriedMs;
       for (const request of open.values()) request.deadline = Math.min(request.deadline, latest);
-      clearTimeout(timer);
       expire();
     },
     hold: () => {

@@ -30,7 +30,8 @@ export function createDeadline(bodyBytes: number): Deadline {
       if (leftMs <= 0) throw tooLate();
       let timer: NodeJS.Timeout | undefined;
       const over = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(tooLate()), leftMs);
+        // After a standstill the time is up before the answers that have come meanwhile are read: they count.
+        timer = setTimeout(() => setImmediate(() => reject(tooLate())), leftMs);
       });
       try {
         return await Promise.race([ask(), over]);
