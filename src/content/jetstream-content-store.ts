@@ -2,7 +2,13 @@ import type { JobRef } from "../event-log/event-log.ts";
 import { LogFull } from "../event-log/log-failures.ts";
 import { contentSubjectOf, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection, payloadLimit } from "../nats/connection.ts";
-import { lastMessageOf, removeMessage, type StreamMessage, storeIfLast } from "../nats/jetstream-api.ts";
+import {
+  createDataReader,
+  lastMessageOf,
+  removeMessage,
+  type StreamMessage,
+  storeIfLast,
+} from "../nats/jetstream-api.ts";
 import type { ContentStore } from "./content-store.ts";
 import { createJetStreamAttachmentStore } from "./jetstream-attachment-store.ts";
 
@@ -20,6 +26,7 @@ export async function createJetStreamContentStore(
 ): Promise<ContentStore> {
   const stream = streamName(prefix, "CONTENT");
   const maxPayload = payloadLimit(connection);
+  const readData = createDataReader(connection, stream);
   const last = (job: JobRef) =>
     asking(connection, () => lastMessageOf(connection, stream, contentSubjectOf(prefix, job)));
   /** Overwrites it with random bytes and unlinks it. */
@@ -38,7 +45,7 @@ export async function createJetStreamContentStore(
       return maxPayload() - overheadBytes;
     },
     put: (job, content) => publish(job, content, null),
-    get: async (job) => (await last(job))?.data ?? null,
+    get: (job) => asking(connection, () => readData(contentSubjectOf(prefix, job))),
     rewrite: async (job, change) => {
       for (;;) {
         const stored = await last(job);

@@ -71,6 +71,8 @@ const logConfig = (settings: StreamSettings): NamedConfig => ({
  */
 const erasableConfig = (stream: "CONTENT" | "SUPPRESSIONS", settings: StreamSettings): NamedConfig => ({
   ...keptConfig(stream, settings),
+  // Asked for in this way of a single server alone, which has no replicas.
+  allow_direct: stream === "CONTENT",
   deny_delete: false,
   deny_purge: false,
   max_msgs_per_subject: 2,
@@ -87,8 +89,9 @@ const turnsConfig = (settings: Pick<StreamSettings, "prefix" | "replicas">): Nam
   max_msgs_per_subject: 1,
 });
 
-/** Settings that an operator may change between two starts; all others are promises. */
-const adjustable: readonly (keyof StreamConfig)[] = ["max_bytes", "num_replicas"];
+/** Settings that an operator may change between two starts; all others are promises. Direct answers may be allowed later. */
+const isAdjustable = (key: keyof StreamConfig, expected: NamedConfig): boolean =>
+  key === "max_bytes" || key === "num_replicas" || (key === "allow_direct" && expected.allow_direct === true);
 
 /** Creates the streams, or checks the existing ones; throws UnfitStream with every setting that is wrong. */
 export async function ensureStreams(connection: JetStreamConnection, settings: StreamSettings): Promise<void> {
@@ -136,7 +139,7 @@ async function checkAndAdjust(connection: JetStreamConnection, found: StreamInfo
   const actual = { ...found.config, subjects: subjectsOfEntries(found.config) };
   const differing = (Object.keys(config) as (keyof StreamConfig)[]).filter((key) => !isSame(actual[key], config[key]));
   const faults = differing
-    .filter((key) => !adjustable.includes(key))
+    .filter((key) => !isAdjustable(key, config))
     .map((key) => `${key} is ${JSON.stringify(found.config[key])}; expected ${JSON.stringify(config[key])}`);
   if (faults.length > 0) {
     throw new UnfitStream(`The stream ${config.name} breaks a promise of the service:\n  ${faults.join("\n  ")}`);

@@ -31,6 +31,21 @@ describe("the content store in JetStream", () => {
   contentStoreContract(() => store);
   attachmentStoreContract(() => store);
 
+  it("has each content also where the stream allows no direct answers, until the next start allows them", async () => {
+    const manager = await opened.connection.nats.jetstreamManager();
+    const name = `${nats.prefix}_CONTENT`;
+    const configOf = async () => (await manager.streams.info(name)).config;
+    const job = { tenant: "default", jobId: uuid() };
+    await store.put(job, Buffer.from("kept"));
+    await manager.streams.update(name, { ...(await configOf()), allow_direct: false });
+    const other = await createJetStreamContentStore(opened.connection, nats.prefix);
+    expect(Buffer.from((await other.get(job)) ?? []).toString()).to.equal("kept");
+    expect(await other.get({ ...job, jobId: uuid() })).to.equal(null);
+    await (await openJetStreamLog(nats.config, nats.prefix)).close();
+    expect((await configOf()).allow_direct).to.equal(true);
+    expect(Buffer.from((await store.get(job)) ?? []).toString()).to.equal("kept");
+  });
+
   const storeAttachment = async () => {
     const job = { tenant: "default", jobId: uuid() };
     const bytes = Buffer.alloc(700_000, "attached");

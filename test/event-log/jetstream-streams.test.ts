@@ -63,7 +63,7 @@ describe("the streams of the log", () => {
     });
     expect(config.deny_delete ?? false).to.equal(false);
     expect(config.deny_purge ?? false).to.equal(false);
-    expect(config.allow_direct ?? false).to.equal(false);
+    expect(config.allow_direct).to.equal(true);
   });
 
   it("refuse to remove an event, or all of them", async () => {

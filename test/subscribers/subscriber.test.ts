@@ -178,6 +178,7 @@ describe("A service that subscribes to the events of its tenant", function () {
     for (const subject of [
       "$JS.API.STREAM.MSG.GET.JOBS",
       "$JS.API.STREAM.MSG.GET.CONTENT",
+      "$JS.API.DIRECT.GET.CONTENT.content.acme.x",
       "$JS.API.STREAM.INFO.JOBS",
       "$JS.API.STREAM.DELETE.JOBS",
       "$JS.API.STREAM.PURGE.CONTENT",
