@@ -20,7 +20,7 @@ const manyEvents = 200;
  * work.
  */
 const restByBusy = 3;
-const longestRestMs = 250;
+const longestRestMs = 150;
 /** Shorter than the pace: what is committed next has been read by then. */
 const readRestMs = 30;
 const checkLogEveryMs = 5_000;
