@@ -71,11 +71,11 @@ async function unsettledOf(
 }
 
 function contentsOf(prefix: string): Source {
-  const filterSubject = streamFilter(prefix, "CONTENT");
+  const all = streamFilter(prefix, "CONTENT");
   return {
-    consumer: sweeperOf(streamName(prefix, "CONTENT"), filterSubject),
+    consumer: sweeperOf(streamName(prefix, "CONTENT"), null),
     thingOf: (subject) => {
-      const [tenant, jobId, ...rest] = subject.slice(filterSubject.length - 1).split(".");
+      const [tenant, jobId, ...rest] = subject.slice(all.length - 1).split(".");
       return tenant && jobId && rest.length === 0 ? { job: { tenant, jobId }, attachment: null } : null;
     },
   };
@@ -93,7 +93,7 @@ function attachmentsOf(prefix: string): Source {
   };
 }
 
-const sweeperOf = (stream: string, filterSubject: string): DurableConsumer => ({
+const sweeperOf = (stream: string, filterSubject: string | null): DurableConsumer => ({
   stream,
   name: "sweeper",
   filterSubject,

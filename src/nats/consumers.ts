@@ -11,7 +11,11 @@ import { openPull, type Pull, PullEnded } from "./pull.ts";
 export type DurableConsumer = {
   readonly stream: string;
   readonly name: string;
-  readonly filterSubject: string;
+  /**
+   * Null for all messages. To make a consumer with a filter, NATS 2.9 looks at every subject of the stream, and stores
+   * nothing in it meanwhile.
+   */
+  readonly filterSubject: string | null;
   /** How long a delivery may show no progress before the server redelivers it to another process. */
   readonly ackWaitMs: number;
   /** Deliver subjects and headers without the data. */
@@ -22,7 +26,7 @@ export type DurableConsumer = {
 export async function ensureDurable(connection: JetStreamConnection, consumer: DurableConsumer): Promise<void> {
   const config: Partial<ConsumerConfig> = {
     durable_name: consumer.name,
-    filter_subject: consumer.filterSubject,
+    ...(consumer.filterSubject === null ? {} : { filter_subject: consumer.filterSubject }),
     deliver_policy: DeliverPolicy.All,
     ack_policy: AckPolicy.Explicit,
     replay_policy: ReplayPolicy.Instant,

@@ -130,22 +130,17 @@ export const currentLastMessageOf = (connection: JetStreamConnection, stream: st
   getMessage(connection, stream, { last_by_subj: subject }, true);
 
 /**
- * Reads the data of the last message of a subject; null if there is none. Without a cluster the one server is asked directly,
- * if the stream allows it: that costs NATS and this process less than half of what an answer in JSON does. In a cluster the
- * leader answers.
+ * Reads the data of the last message of a subject; null if there is none. Without a cluster and without replicas the one
+ * server is asked directly, if the stream allows it: that costs NATS and this process less than half of what an answer in
+ * JSON does. Otherwise the leader answers.
  */
 export function createDataReader(
   connection: JetStreamConnection,
   stream: string,
 ): (subject: string) => Promise<Uint8Array | null> {
   const allowsDirect = openLazily(async () => {
-    const subject = `$JS.API.STREAM.INFO.${stream}`;
-    const { config } = await askJetStream<{ readonly config: { readonly allow_direct?: boolean } }>(
-      connection,
-      subject,
-      "",
-    );
-    return config.allow_direct === true;
+    const { config } = await askJetStream<DirectConfig>(connection, `$JS.API.STREAM.INFO.${stream}`, "");
+    return config.allow_direct === true && config.num_replicas === 1;
   });
   return async (subject) => {
     // Where it is not allowed, NATS 2.9 answers nothing at all.
@@ -158,6 +153,8 @@ export function createDataReader(
     throw new Unavailable(`NATS answered ${code} ${description} to a request for a message.`);
   };
 }
+
+type DirectConfig = { readonly config: { readonly allow_direct?: boolean; readonly num_replicas: number } };
 
 const missingStatus = 404;
 

@@ -7,9 +7,15 @@ import { startMailServer, type TestMailServer } from "../support/mail-server.ts"
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
-type Asked = { readonly config: { readonly filter_subject?: string; readonly filter_subjects?: readonly string[] } };
+/** A log of millions of jobs, and what they send. */
+const large = ["JOBS", "CONTENT"] as const;
 
-describe("The consumers that a whole service makes on the log", function () {
+type Asked = {
+  readonly stream_name: string;
+  readonly config: { readonly filter_subject?: string; readonly filter_subjects?: readonly string[] };
+};
+
+describe("The consumers that a whole service makes on the log and its contents", function () {
   this.timeout(120_000);
 
   let nats: TestNats;
@@ -26,9 +32,10 @@ describe("The consumers that a whole service makes on the log", function () {
     connection = await connect({ servers: [...servers], ...(user === null ? {} : { user, pass: password ?? "" }) });
     for (const how of ["CREATE", "DURABLE.CREATE"]) {
       for (const more of ["", ".>"]) {
-        connection.subscribe(`$JS.API.CONSUMER.${how}.${nats.prefix}_JOBS${more}`, {
-          callback: (_, message) => void asked.push(message.json<Asked>()),
-        });
+        for (const stream of large)
+          connection.subscribe(`$JS.API.CONSUMER.${how}.${nats.prefix}_${stream}${more}`, {
+            callback: (_, message) => void asked.push(message.json<Asked>()),
+          });
       }
     }
     await connection.flush();
@@ -58,6 +65,8 @@ describe("The consumers that a whole service makes on the log", function () {
     const filtersOf = ({ config }: Asked) => [config.filter_subject ?? [], config.filter_subjects ?? []].flat();
     expect(consumers.flatMap(filtersOf)).to.deep.equal([]);
     expect(asked.length).to.be.at.least(consumers.length);
+    const onContents = () => asked.filter(({ stream_name }) => stream_name === `${nats.prefix}_CONTENT`);
+    await eventually(() => expect(onContents()).not.to.deep.equal([]));
     expect(asked.flatMap(filtersOf)).to.deep.equal([]);
   });
 
