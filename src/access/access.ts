@@ -41,6 +41,8 @@ export type AccessSettings = LimitsSettings & {
 
 /** Unknown keys make the ring look for new ones no more often than this: a caller that guesses keys costs NATS little. */
 const lookEveryMs = 100;
+/** All looks are at the same ring. */
+const oneRing = "";
 /**
  * An instance that is cut off from NATS does not learn of revocations. For this long it goes on admitting the keys that
  * it knew, for reads that need no NATS; after that it admits no caller.
@@ -64,14 +66,7 @@ export function createAccess(ring: KeyRing, { rateLimit, publicName = null, ...s
   const anonymous = (): Caller => ({ tenant: defaultTenant, actor: "anonymous", limits: limitsOf(defaultTenant) });
 
   const ownNames = [host, ...(publicName === null ? [] : [publicName])];
-  const lookForNewKeys = shareReads(
-    () =>
-      ring.refresh().then(
-        () => true,
-        () => false,
-      ),
-    lookEveryMs,
-  );
+  const lookForNewKeys = shareReads(() => ring.refresh(), lookEveryMs);
 
   const decide = ({ hasHeader, presented, needed, origin }: Asked): Admission => {
     // A caller with a key means the tenant of the key, also where none is asked for.
@@ -99,7 +94,11 @@ export function createAccess(ring: KeyRing, { rateLimit, publicName = null, ...s
       const hasHeader = authorization !== undefined;
       const presented = hasHeader ? parseAccessKey(presentedKey(authorization)) : null;
       const isUnknown = mode !== "off" && presented !== null && ring.find(presented.id) === null;
-      if (isUnknown && !(await lookForNewKeys(""))) return { outcome: "keys-unavailable" };
+      try {
+        if (isUnknown) await lookForNewKeys(oneRing);
+      } catch {
+        return { outcome: "keys-unavailable" };
+      }
       return decide({ hasHeader, presented, needed, origin });
     },
     isStillAdmitted: (actor, needed) => {

@@ -2,13 +2,8 @@ import type { JobRef } from "../event-log/event-log.ts";
 import { LogFull } from "../event-log/log-failures.ts";
 import { contentSubjectOf, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection, payloadLimit } from "../nats/connection.ts";
-import {
-  createDataReader,
-  lastMessageOf,
-  removeMessage,
-  type StreamMessage,
-  storeIfLast,
-} from "../nats/jetstream-api.ts";
+import { createDataReader } from "../nats/data-reader.ts";
+import { lastMessageOf, removeMessage, type StreamMessage, storeIfLast } from "../nats/jetstream-api.ts";
 import type { ContentStore } from "./content-store.ts";
 import { createJetStreamAttachmentStore } from "./jetstream-attachment-store.ts";
 
