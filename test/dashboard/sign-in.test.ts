@@ -98,3 +98,25 @@ describe("The dashboard of a service that asks for keys", () => {
     await watched.page.getByText("This page is not available.").waitFor();
   });
 });
+
+describe("The dashboard of a service without keys", () => {
+  it("goes on without the key of an earlier one, which the service refuses", async () => {
+    const settings = { mode: "auto", host: "127.0.0.1", rateLimit: null, mailFrom: "a@example.org" } as const;
+    const api = await startApi({
+      access: createAccess(ringOf([]), settings),
+      dashboard: await readDashboard({ hasMailbox: false, eventTypes: [] }),
+    });
+    const watched = await openPage(api.url);
+    try {
+      await watched.page.getByRole("navigation").waitFor();
+      await watched.page.evaluate(`sessionStorage.setItem("waybill-key", "${newKey().text}")`);
+      await watched.page.reload();
+      await watched.page.getByRole("navigation").waitFor();
+      expect(await watched.page.evaluate("sessionStorage.length")).to.equal(0);
+    } finally {
+      await watched.close();
+      await api.close();
+    }
+    expect(watched.sins).to.deep.equal([]);
+  });
+});

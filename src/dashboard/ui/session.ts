@@ -13,23 +13,37 @@ export const me = signal<Me | null>(null);
 /** The reason for which the page asks for a key; null while it does not. */
 export const keyWanted = signal<string | null>(null);
 
+/** Whether the last key that was given is none of the service's. */
+let isRefused = false;
+
 export function signIn(text: string): void {
   sessionStorage.setItem(place, text);
   key.value = text;
   keyWanted.value = null;
+  isRefused = false;
 }
 
 export function signOut(): void {
   sessionStorage.removeItem(place);
   key.value = null;
   me.value = null;
+  isRefused = false;
   keyWanted.value = "You are signed out.";
 }
 
-/** Called on every 401, from any request: a key may be revoked at any time. */
-export function keyRefused(): void {
+/**
+ * Called on every 401, from any request, with the key that it had: a key may be revoked at any time. A service that has no
+ * keys any more refuses one, too, and answers without: so the page asks for a key once a request without one is refused.
+ */
+export function keyRefused(refused: string | null): void {
+  // An answer that comes late is about a key that the page has not any more.
+  if (refused !== key.value) return;
   me.value = null;
-  keyWanted.value = key.value === null ? "This service asks for an API key." : "The service does not accept this key.";
+  if (refused === null) {
+    keyWanted.value = isRefused ? "The service does not accept this key." : "This service asks for an API key.";
+    return;
+  }
+  isRefused = true;
   sessionStorage.removeItem(place);
   key.value = null;
 }

@@ -16,10 +16,11 @@ export async function fetchAnswer(
   path: string,
   { body, headers, signal }: Asked = {},
 ): Promise<Response> {
+  const ours = key.value;
   const response = await fetch(addressOf(path), {
     method,
     headers: {
-      ...(key.value === null ? {} : { Authorization: `Bearer ${key.value}` }),
+      ...(ours === null ? {} : { Authorization: `Bearer ${ours}` }),
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...headers,
     },
@@ -30,7 +31,7 @@ export async function fetchAnswer(
   }).catch((failure: unknown) => {
     throw signal?.aborted ? failure : unreachable();
   });
-  if (response.status === 401) keyRefused();
+  if (response.status === 401) keyRefused(ours);
   if (!response.ok) throw await problemOf(response);
   return response;
 }

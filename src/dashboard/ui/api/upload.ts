@@ -14,18 +14,24 @@ export type Upload = {
  * nothing until the answer is there: hence XMLHttpRequest. Throws as `send` does.
  */
 export async function upload<Answer>(path: string, file: File, how: Upload): Promise<Answer> {
-  const response = await put(path, file, how);
-  if (response.status === 401) keyRefused();
+  const ours = key.value;
+  const response = await put(path, file, ours, how);
+  if (response.status === 401) keyRefused(ours);
   if (!response.ok) throw await problemOf(response);
   return response.json();
 }
 
-const put = (path: string, file: File, { type, signal, onProgress }: Upload): Promise<Response> =>
+const put = (
+  path: string,
+  file: File,
+  ours: string | null,
+  { type, signal, onProgress }: Upload,
+): Promise<Response> =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("PUT", addressOf(path));
     request.setRequestHeader("Content-Type", type);
-    if (key.value !== null) request.setRequestHeader("Authorization", `Bearer ${key.value}`);
+    if (ours !== null) request.setRequestHeader("Authorization", `Bearer ${ours}`);
     request.upload.onprogress = ({ loaded, total }) => onProgress?.(total === 0 ? 1 : loaded / total);
     request.onload = () => {
       const retryAfter = request.getResponseHeader("Retry-After");
