@@ -5,7 +5,7 @@ import type { JobKind } from "./job-kind.ts";
 import { reportExport } from "./report/report-export.ts";
 import { webhookDeliver } from "./webhook/webhook-deliver.ts";
 
-/** Every kind of job. A new kind is one file beside these and one line here. */
+/** Every kind of job. A new kind is a folder beside these, and its import and its name here. */
 export const allJobKinds: readonly JobKind[] = [emailSend, webhookDeliver, reportExport];
 
 export const jobTypes: readonly JobType[] = allJobKinds.map(({ type }) => type);

@@ -3,11 +3,11 @@ import { basename, join } from "node:path";
 import { makeKeyFile } from "../secrets/make-key-file.ts";
 import { type CompleteConfig, type Config, type NatsConfig, sendsMails } from "../settings/config.ts";
 import { ownKeyFile } from "../settings/secret-settings.ts";
-import type { ChildServer } from "./child-server.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
 import type { AnswerRecipient } from "./demo-answers.ts";
 import type { DatabaseBinary } from "./find-binary.ts";
 import type { Print, ServerKind } from "./install-servers.ts";
+import { keepRunning } from "./keep-running.ts";
 import { type LocatedServers, locateServers } from "./locate-servers.ts";
 import { type Mailbox, startMailbox } from "./mailbox.ts";
 import { type OwnDatabaseServer, startDatabaseServer } from "./own-database-server.ts";
@@ -32,8 +32,9 @@ type StandaloneOptions = {
 
 /**
  * Starts the servers that the settings do not name, with their data under `config.dataDir`, and a mailbox if no mail
- * server is named and this process sends mails. They end with this process, however it ends. On failure, stops everything it started and throws
- * CannotStart with the remedy. Calls `print` with a line for people if a step takes long or a server ends by itself.
+ * server is named and this process sends mails. A server that ends by itself is started again, at the same address; all
+ * end with this process, however it ends. On failure, stops everything it started and throws CannotStart with the remedy.
+ * Calls `print` with a line for people if a step takes long or a server ends by itself.
  */
 export async function startStandalone(
   config: Config,
@@ -90,36 +91,26 @@ function serversNeeded({ nats, mysqlUrl }: Config): ReadonlySet<ServerKind> {
   return needed;
 }
 
-async function startNats(dataDir: string, binary: string, print: Print): Promise<OwnNatsServer> {
-  const server = await startNatsServer({ dataDir: join(dataDir, "nats"), binary });
-  return withExitNotice("nats-server", "no job is accepted and no mail is sent", server, print);
-}
+const startNats = (dataDir: string, binary: string, print: Print): Promise<OwnNatsServer> => {
+  const options = { dataDir: join(dataDir, "nats"), binary };
+  return keepRunning(
+    { name: "nats-server", untilThen: "no job is accepted and no mail is sent" },
+    () => startNatsServer(options),
+    ({ port, user, password }) => startNatsServer({ ...options, port, credentials: { user, password } }),
+    print,
+  );
+};
 
 /** MariaDB and MySQL cannot read each other's data, so each has its own folder; a new database is rebuilt from the log. */
-async function startDatabase(dataDir: string, binary: DatabaseBinary, print: Print): Promise<OwnDatabaseServer> {
-  const server = await startDatabaseServer({ dataDir: join(dataDir, binary.kind), binary });
-  return withExitNotice("The database", "jobs are accepted and mailed, and what is listed is refused", server, print);
-}
-
-/** Prints a line if the server ends without having been stopped; `untilThen` says what the service does without it. */
-function withExitNotice<Server extends Pick<ChildServer, "exited" | "stop" | "lastWords">>(
-  name: string,
-  untilThen: string,
-  server: Server,
-  print: Print,
-): Server {
-  let isStopping = false;
-  void server.exited.then(async (code) => {
-    if (isStopping) return;
-    print(`${name} ended by itself, with code ${code}. ${await server.lastWords()}`);
-    print(`To bring it back, stop Waybill and start it again: nothing stored is lost. Until then ${untilThen}.`);
-  });
-  const stop = (): Promise<void> => {
-    isStopping = true;
-    return server.stop();
-  };
-  return { ...server, stop };
-}
+const startDatabase = (dataDir: string, binary: DatabaseBinary, print: Print): Promise<OwnDatabaseServer> => {
+  const options = { dataDir: join(dataDir, binary.kind), binary };
+  return keepRunning(
+    { name: "The database", untilThen: "jobs are accepted and mailed, and what is listed is refused" },
+    () => startDatabaseServer(options),
+    ({ port }) => startDatabaseServer({ ...options, port }),
+    print,
+  );
+};
 
 /** The mail server of a process that sends no mails and has no SMTP_URL. The name never resolves (RFC 2606). */
 const nowhere = "smtp://known-to-workers.invalid";

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { jobTypes } from "../../src/job-kinds/all-job-kinds.ts";
 import { earlier, later } from "../support/examples.ts";
 import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
@@ -199,7 +200,7 @@ const refusals: readonly Refusal[] = [
     "of an unknown type",
     { type: "sms.send" },
     "/type",
-    /^type is "sms.send"; expected one of email.send, webhook.deliver, report.export$/,
+    new RegExp(`^type is "sms.send"; expected one of ${jobTypes.join(", ")}$`),
   ],
   ["of a type that is no text", { type: 7 }, "/type", /^type is 7; expected one of email.send/],
   ["of a type of null", { type: null }, "/type", /^type is null; expected one of email.send/],

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import mysql from "mysql2/promise";
-import { connect } from "nats";
+import { connect, type JetStreamManager } from "nats";
 import { CannotStart } from "../../src/process/lifecycle.ts";
 import { type CompleteConfig, type Config, readConfig } from "../../src/settings/config.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";
@@ -50,6 +50,18 @@ async function serverPids(dataDir: string): Promise<number[]> {
 async function ask({ mysqlUrl }: CompleteConfig, statement: string): Promise<void> {
   const connection = await mysql.createConnection(mysqlUrl);
   await connection.query(statement).finally(() => connection.end());
+}
+
+async function onNats<Answer>(
+  { nats: { servers, user, password } }: CompleteConfig,
+  act: (manager: JetStreamManager) => Promise<Answer>,
+): Promise<Answer> {
+  const connection = await connect({ servers: [...servers], user: user ?? "", pass: password ?? "" });
+  try {
+    return await act(await connection.jetstreamManager());
+  } finally {
+    await connection.close();
+  }
 }
 
 const areGone = (pids: readonly number[]): Promise<void> =>
@@ -169,15 +181,20 @@ describe("a start without any settings", () => {
     await stop();
   });
 
-  it("tells when one of its servers ends by itself", async () => {
-    const { stop } = await start();
-    const [pid = 0] = await serverPids(dataDir);
-    process.kill(pid, "SIGKILL");
-    await eventually(() =>
-      expect(lines.join("\n")).to.match(
-        /ended by itself, with code 137.*\nTo bring it back, stop Waybill and start it again/s,
-      ),
-    );
+  it("starts each of its servers again that ends by itself, at the same address and with its data", async () => {
+    const { config: filled, stop } = await start();
+    await ask(filled, "CREATE TABLE kept (word VARCHAR(20))");
+    await onNats(filled, ({ streams }) => streams.add({ name: "KEPT", subjects: ["kept"] }));
+    const before = await serverPids(dataDir);
+    for (const pid of before) process.kill(pid, "SIGKILL");
+    await eventually(() => expect(lines.filter((line) => line.endsWith("runs again."))).to.have.length(2));
+    expect(lines.filter((line) => /ended by itself, with code 137/.test(line))).to.have.length(2);
+    const again = await serverPids(dataDir);
+    expect(again).to.have.length(2);
+    expect(again.filter((pid) => before.includes(pid))).to.deep.equal([]);
+    await ask(filled, "DROP TABLE kept");
+    await onNats(filled, ({ streams }) => streams.delete("KEPT"));
     await stop();
+    await areGone(again);
   });
 });

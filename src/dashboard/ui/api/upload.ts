@@ -21,12 +21,7 @@ export async function upload<Answer>(path: string, file: File, how: Upload): Pro
   return response.json();
 }
 
-const put = (
-  path: string,
-  file: File,
-  ours: string | null,
-  { type, signal, onProgress }: Upload,
-): Promise<Response> =>
+const put = (path: string, file: File, ours: string | null, { type, signal, onProgress }: Upload): Promise<Response> =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("PUT", addressOf(path));
