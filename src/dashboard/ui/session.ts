@@ -36,7 +36,7 @@ export function signOut(): void {
  * keys any more refuses one, too, and answers without: so the page asks for a key once a request without one is refused.
  */
 export function keyRefused(refused: string | null): void {
-  // An answer that comes late is about a key that the page has not any more.
+  // An answer that comes late is about a key that the page no longer has.
   if (refused !== key.value) return;
   me.value = null;
   if (refused === null) {
