@@ -17,9 +17,9 @@ const ranWellMs = 60_000;
 
 /**
  * Starts a server, and starts it again whenever it ends by itself, until it is stopped: at once if it ran for a minute, and
- * else after a pause that grows to half a minute. `startAgain` gets the first server, because whoever uses it knows its
- * address and its password. Calls `print` with a line for people when the server ends, when it cannot be started, and when
- * it runs again. A failure of the first start is thrown.
+ * else after a pause that grows to half a minute. `startAgain` gets the first server, so that the next one has the same
+ * address and password. Calls `print` with a line for people when the server ends, when it cannot be started, and when it
+ * runs again. Returns the first server, but `stop` stops the one that runs. A failure of the first start is thrown.
  */
 export async function keepRunning<Server extends Running>(
   { name, untilThen }: KeptServer,

@@ -91,7 +91,11 @@ function serversNeeded({ nats, mysqlUrl }: Config): ReadonlySet<ServerKind> {
   return needed;
 }
 
-const startNats = (dataDir: string, binary: string, print: Print): Promise<OwnNatsServer> => {
+/** What stays the same when a server is started again. */
+type KeptNats = Pick<OwnNatsServer, "servers" | "user" | "password" | "stop">;
+type KeptDatabase = Pick<OwnDatabaseServer, "url" | "stop">;
+
+const startNats = (dataDir: string, binary: string, print: Print): Promise<KeptNats> => {
   const options = { dataDir: join(dataDir, "nats"), binary };
   return keepRunning(
     { name: "nats-server", untilThen: "no job is accepted and no mail is sent" },
@@ -102,7 +106,7 @@ const startNats = (dataDir: string, binary: string, print: Print): Promise<OwnNa
 };
 
 /** MariaDB and MySQL cannot read each other's data, so each has its own folder; a new database is rebuilt from the log. */
-const startDatabase = (dataDir: string, binary: DatabaseBinary, print: Print): Promise<OwnDatabaseServer> => {
+const startDatabase = (dataDir: string, binary: DatabaseBinary, print: Print): Promise<KeptDatabase> => {
   const options = { dataDir: join(dataDir, binary.kind), binary };
   return keepRunning(
     { name: "The database", untilThen: "jobs are accepted and mailed, and what is listed is refused" },
@@ -116,8 +120,8 @@ const startDatabase = (dataDir: string, binary: DatabaseBinary, print: Print): P
 const nowhere = "smtp://known-to-workers.invalid";
 
 type OwnServers = {
-  readonly nats: OwnNatsServer | null;
-  readonly database: OwnDatabaseServer | null;
+  readonly nats: KeptNats | null;
+  readonly database: KeptDatabase | null;
   readonly mailbox: Mailbox | null;
 };
 
@@ -138,7 +142,7 @@ async function withKeyFile(config: Config): Promise<Config> {
   return { ...config, secretsKeyFile };
 }
 
-const toNatsConfig = ({ servers, user, password }: OwnNatsServer): NatsConfig => ({
+const toNatsConfig = ({ servers, user, password }: KeptNats): NatsConfig => ({
   servers,
   user,
   password,

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import mysql from "mysql2/promise";
-import { connect, type JetStreamManager } from "nats";
+import { connect, type NatsConnection } from "nats";
 import { CannotStart } from "../../src/process/lifecycle.ts";
 import { type CompleteConfig, type Config, readConfig } from "../../src/settings/config.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";
@@ -54,11 +54,11 @@ async function ask({ mysqlUrl }: CompleteConfig, statement: string): Promise<voi
 
 async function onNats<Answer>(
   { nats: { servers, user, password } }: CompleteConfig,
-  act: (manager: JetStreamManager) => Promise<Answer>,
+  act: (connection: NatsConnection) => Promise<Answer>,
 ): Promise<Answer> {
   const connection = await connect({ servers: [...servers], user: user ?? "", pass: password ?? "" });
   try {
-    return await act(await connection.jetstreamManager());
+    return await act(connection);
   } finally {
     await connection.close();
   }
@@ -89,10 +89,7 @@ describe("a start without any settings", () => {
     expect(pids).to.have.length(2);
     expect(filled).to.deep.include({ dataDir, smtpUrl: mailbox?.smtpUrl });
     expect(filled.mysqlUrl).to.match(/^mysql:\/\/waybill:[^@]+@127\.0\.0\.1:\d+\/waybill$/);
-    const { servers, user, password } = filled.nats;
-    const connection = await connect({ servers: [...servers], user: user ?? "", pass: password ?? "" });
-    expect(connection.info?.jetstream).to.equal(true);
-    await connection.close();
+    expect(await onNats(filled, async ({ info }) => info?.jetstream)).to.equal(true);
     await stop();
     await areGone(pids);
     expect(lines).to.deep.equal([]);
@@ -184,7 +181,9 @@ describe("a start without any settings", () => {
   it("starts each of its servers again that ends by itself, at the same address and with its data", async () => {
     const { config: filled, stop } = await start();
     await ask(filled, "CREATE TABLE kept (word VARCHAR(20))");
-    await onNats(filled, ({ streams }) => streams.add({ name: "KEPT", subjects: ["kept"] }));
+    await onNats(filled, async (connection) => {
+      await (await connection.jetstreamManager()).streams.add({ name: "KEPT", subjects: ["kept"] });
+    });
     const before = await serverPids(dataDir);
     for (const pid of before) process.kill(pid, "SIGKILL");
     await eventually(() => expect(lines.filter((line) => line.endsWith("runs again."))).to.have.length(2));
@@ -193,7 +192,9 @@ describe("a start without any settings", () => {
     expect(again).to.have.length(2);
     expect(again.filter((pid) => before.includes(pid))).to.deep.equal([]);
     await ask(filled, "DROP TABLE kept");
-    await onNats(filled, ({ streams }) => streams.delete("KEPT"));
+    await onNats(filled, async (connection) => {
+      await (await connection.jetstreamManager()).streams.delete("KEPT");
+    });
     await stop();
     await areGone(again);
   });
