@@ -27,6 +27,11 @@ for (const [how, ehlo] of Object.entries(extensions)) {
       await server.stop();
     });
 
+    /** Has time for a large mail, and for what the server still reads of it. */
+    const beginPatientMailer = async (): Promise<void> => {
+      await mailer.close();
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 100_000 });
+    };
     const expectSentOn = (connection: number, mail = ada) => expectSent(mailer, mail, server, connection);
     const expectUnknown = async (): Promise<void> => {
       expect(await mailer.send(ada)).to.have.nested.property("error.code", "outcome-unknown");
@@ -94,9 +99,7 @@ for (const [how, ehlo] of Object.entries(extensions)) {
 
     it("goes over another connection where this one ends before its final dot", async function () {
       this.timeout(120_000);
-      await mailer.close();
-      // Time for all of it to arrive in the end.
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 100_000 });
+      await beginPatientMailer();
       server.next("body", "hang up");
       await expectSentOn(2, large);
       expect(server.heard.messages).to.have.lengthOf(1);
@@ -108,7 +111,9 @@ for (const [how, ehlo] of Object.entries(extensions)) {
       await expectSentOn(2, bob);
     });
 
-    it("has failed where the server refuses it before its final dot, and the connection is replaced", async () => {
+    it("has failed where the server refuses it before its final dot, and the connection is replaced", async function () {
+      this.timeout(120_000);
+      await beginPatientMailer();
       server.next("body", "552 5.3.4 too big");
       expect(await mailer.send(large)).to.have.deep.nested.include({ kind: "failed", "error.replyCode": 552 });
       await expectSentOn(2, bob);

@@ -125,9 +125,13 @@ export async function startWireServer(): Promise<WireServer> {
   };
 }
 
+const messageEnd = "\r\n.\r\n";
+
 function converse(socket: Socket, heard: Heard, script: Script): void {
   const { commands, messages } = heard;
   let unread = Buffer.alloc(0);
+  /** What came after it, of a message whose end is not there yet: a long one is put together only once. */
+  let rest: Buffer[] = [];
   let isInMessage = false;
   let chunkBytes: number | null = null;
   let said = Promise.resolve();
@@ -159,7 +163,7 @@ function converse(socket: Socket, heard: Heard, script: Script): void {
   };
   const readMessage = (): boolean => {
     // A message without any line ends with its first one.
-    const message = unread.indexOf(".\r\n") === 0 ? take(".\r\n") : take("\r\n.\r\n");
+    const message = unread.indexOf(".\r\n") === 0 ? take(".\r\n") : take(messageEnd);
     if (message === null) return false;
     isInMessage = false;
     messages.push(message);
@@ -192,11 +196,21 @@ function converse(socket: Socket, heard: Heard, script: Script): void {
     if (chunkBytes !== null) return readChunk(chunkBytes);
     return isInMessage ? readMessage() : readCommand();
   };
+  /** Whether the message goes on after this chunk: the first bytes of one are always looked at as a whole. */
+  const goesOn = (chunk: Buffer): boolean => {
+    const before = (rest.at(-1) ?? unread).subarray(-messageEnd.length);
+    return isInMessage && before.length === messageEnd.length && !Buffer.concat([before, chunk]).includes(messageEnd);
+  };
   socket.on("data", (chunk) => {
     heard.reads += 1;
-    unread = Buffer.concat([unread, chunk]);
+    const isLonger = goesOn(chunk);
+    rest.push(chunk);
+    if (!isLonger) {
+      unread = Buffer.concat([unread, ...rest]);
+      rest = [];
+    }
     if (isInMessage) react("body");
-    while (!socket.destroyed && readOne());
+    while (!isLonger && !socket.destroyed && readOne());
   });
   react("greeting");
 }
