@@ -73,7 +73,7 @@ describe("waybill archive, killed", function () {
       expect(status).to.equal(201);
       accepted.set(key, body.jobId);
       posted += 1;
-      await pause(50);
+      await pause(150);
     }
   };
   const postUntilAccepted = async (key: string) => {

@@ -14,9 +14,10 @@ import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../s
 import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
 const returnPath = "bounces@b.example.org";
-const forgeries = 10_000;
+const forgeries = 3000;
 /** What a mail server sends in a second of its own work: the limits below hold on a slow machine, and while others work. */
-const secondsOfCpu = 15;
+const secondsOfCpu = 5;
+const secondsOfAll = 12;
 const megabytes = 120;
 
 /** What a process has cost so far, as the system counts it. */
@@ -107,21 +108,21 @@ describe("reports that are forged, repeated, or made to harm", function () {
     return refused;
   };
 
-  it("cost little where ten thousand have a wrong token, over one connection and over many", async () => {
+  it("cost little where thousands have a wrong token, over one connection and over many", async () => {
     const refused: number[] = [];
     const cost = await costing(bounces, async () => {
       refused.push(await tryAddresses(forgeries));
       const some = async (): Promise<void> => {
-        for (let times = 0; times < 10; times += 1) refused.push(await tryAddresses(50));
+        for (let times = 0; times < 3; times += 1) refused.push(await tryAddresses(50));
       };
       await Promise.all(Array.from({ length: 20 }, some));
     });
-    expect(refused).to.deep.equal([99, ...Array(200).fill(50)]);
+    expect(refused).to.deep.equal([99, ...Array(60).fill(50)]);
     expectLittle(cost);
     await expectWell();
   });
 
-  it("cost little, and change nothing, where ten thousand repeat one that is true", async () => {
+  it("cost little, and change nothing, where thousands repeat one that is true", async () => {
     const { jobId, paths } = await sent(["ada@example.com", "bob@example.com"]);
     const raw = bounceOf(paths[0] ?? "");
     expect(await sendBack(port, paths[0] ?? "", raw)).to.match(/^250/);
@@ -151,7 +152,7 @@ describe("reports that are forged, repeated, or made to harm", function () {
       await Promise.all(Array.from({ length: 20 }, () => repeat(forgeries / 20)));
     });
     expect(await feedbackOf(jobId)).to.deep.equal(["RecipientBounced"]);
-    expect(cost.cpuSeconds, "seconds of CPU").to.be.lessThan(40);
+    expect(cost.cpuSeconds, "seconds of CPU").to.be.lessThan(secondsOfAll);
     expect(cost.megabytes, "megabytes more").to.be.lessThan(megabytes);
   });
 
@@ -193,7 +194,7 @@ describe("reports that are forged, repeated, or made to harm", function () {
         };
         await Promise.all(Array.from({ length: 20 }, some));
       });
-      expect(cost.cpuSeconds, "seconds of CPU").to.be.lessThan(40);
+      expect(cost.cpuSeconds, "seconds of CPU").to.be.lessThan(secondsOfAll);
       expect(await post(bearer(other.text))).to.deep.equal({ status: 200, result: "unattributed" });
       expect(await post(bearer(own.text))).to.deep.equal({ status: 200, result: "recorded" });
       expect(await post(bearer(own.text))).to.deep.equal({ status: 200, result: "known" });
