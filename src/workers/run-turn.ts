@@ -192,8 +192,7 @@ async function doTurn(
 ): Promise<"over" | "interrupted" | "lost"> {
   const { log, unwritten, stopping, giveUp, retrySchedule } = dependencies;
   const books = createBookkeeper(log, held, now, unwritten, { claiming: stopping, giveUp });
-  const end = await work(held, lease, books, stopping)
-    .finally(() => shared?.end())
+  const end = await workTogether(() => work(held, lease, books, stopping), shared)
     // The watch ends before the attempt does: the worker's own decision is no news to it.
     .finally(lease.end);
   if (end.kind === "interrupted") return "interrupted";
@@ -206,6 +205,15 @@ async function doTurn(
   });
   // A refusal means that another decision about the job came first, and that decision stands.
   return decided.outcome === "rejected" ? "lost" : "over";
+}
+
+/** Until the helpers, where there are any, have ended too. */
+async function workTogether<End>(work: () => Promise<End>, shared: SharedTurn | null): Promise<End> {
+  try {
+    return await work();
+  } finally {
+    await shared?.end();
+  }
 }
 
 function inFrontOf(decision: NewEvent<JobEvent>, [first, ...others]: readonly NewEvent<Fact>[]): ReturnType<EntryOf> {

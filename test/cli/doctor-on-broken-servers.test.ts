@@ -117,9 +117,13 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
     const begin = script.startsWith("#!") ? script.trimEnd() : `#!/bin/sh\nexec "${source.binary.path}" "$@"`;
     await writeFile(path, `${begin} "${late}"\n`, { mode: 0o755 });
     const own = await startDatabaseServer({ dataDir, binary: { ...source.binary, path } });
-    const found = await examine({ MYSQL_URL: own.url }).then(seriousOnes).finally(own.stop);
-    expect(found).to.have.lengthOf(1);
-    expect(found[0]).to.match(/^clock: The clock of the database is 3[56]\d\d\.\d s behind this machine's .*NTP/);
+    try {
+      const found = seriousOnes(await examine({ MYSQL_URL: own.url }));
+      expect(found).to.have.lengthOf(1);
+      expect(found[0]).to.match(/^clock: The clock of the database is 3[56]\d\d\.\d s behind this machine's .*NTP/);
+    } finally {
+      await own.stop();
+    }
   });
 
   it("finds a disk that is full, under NATS and under its own data", async function () {

@@ -119,5 +119,9 @@ async function runProgram(
 
 async function runStatements({ text }: Block, reader: Reader): Promise<void> {
   const connection = await mysql.createConnection({ uri: await databaseOf(reader), multipleStatements: true });
-  await connection.query(text).finally(() => connection.end());
+  try {
+    await connection.query(text);
+  } finally {
+    await connection.end();
+  }
 }

@@ -93,8 +93,11 @@ describe("Jobs of ten years ago", function () {
 
   const isCut = async (key: string): Promise<void> => {
     const { log, close } = await openJetStreamLog(nats.config, nats.prefix);
-    const last = await log.lastDecision({ tenant: "default", jobId: jobs.get(key) ?? "" }).finally(close);
-    expect(last, key).to.equal(0);
+    try {
+      expect(await log.lastDecision({ tenant: "default", jobId: jobs.get(key) ?? "" }), key).to.equal(0);
+    } finally {
+      await close();
+    }
   };
 
   it("show their history and their evidence, from the files", async () => {
@@ -229,7 +232,11 @@ describe("Jobs of ten years ago", function () {
   describe("whose index was lost", () => {
     before(async () => {
       const { connection, close } = await openJetStreamLog(nats.config, nats.prefix);
-      await (await connection.nats.jetstreamManager()).streams.delete(`KV_${nats.prefix}_ARCHIVE`).finally(close);
+      try {
+        await (await connection.nats.jetstreamManager()).streams.delete(`KV_${nats.prefix}_ARCHIVE`);
+      } finally {
+        await close();
+      }
     });
 
     it("are not mailed again by a service that runs, nor by one that starts", async () => {

@@ -96,7 +96,11 @@ describe("an application that orders its mails in its own transaction", function
       }');
       COMMIT;`;
     const connection = await mysql.createConnection({ uri: database.url, multipleStatements: true });
-    await connection.query(statements).finally(() => connection.end());
+    try {
+      await connection.query(statements);
+    } finally {
+      await connection.end();
+    }
     await eventually(() => expect(mailServer.mails.map(({ to }) => to[0])).to.deep.equal(["sql@example.com"]));
   });
 

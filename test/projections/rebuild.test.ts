@@ -52,7 +52,11 @@ describe("a rebuild", () => {
 
   it("works on an empty log, and on one that ends with a gap", async () => {
     const empty = await openReadSide();
-    await empty.rebuild().finally(() => empty.cleanUp());
+    try {
+      await empty.rebuild();
+    } finally {
+      await empty.cleanUp();
+    }
     const { lastSequence } = await side.log.state();
     await side.rebuild(
       [jobsProjector],

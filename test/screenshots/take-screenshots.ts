@@ -120,12 +120,15 @@ async function takeEveryPage(into: string): Promise<void> {
 
 const [, , flag, into] = process.argv;
 
-(flag === "--all" && into !== undefined ? takeEveryPage(into) : takeAll())
-  .catch((failure: unknown) => {
-    process.stderr.write(`${failure instanceof Error ? failure.stack : String(failure)}\n`);
-    process.exitCode = 1;
-  })
-  .finally(cleanUp)
-  .catch(() => {
-    process.exitCode = 1;
-  });
+async function takeAndCleanUp(): Promise<void> {
+  try {
+    await (flag === "--all" && into !== undefined ? takeEveryPage(into) : takeAll());
+  } finally {
+    await cleanUp();
+  }
+}
+
+takeAndCleanUp().catch((failure: unknown) => {
+  process.stderr.write(`${failure instanceof Error ? failure.stack : String(failure)}\n`);
+  process.exitCode = 1;
+});

@@ -49,7 +49,11 @@ async function serverPids(dataDir: string): Promise<number[]> {
 
 async function ask({ mysqlUrl }: CompleteConfig, statement: string): Promise<void> {
   const connection = await mysql.createConnection(mysqlUrl);
-  await connection.query(statement).finally(() => connection.end());
+  try {
+    await connection.query(statement);
+  } finally {
+    await connection.end();
+  }
 }
 
 async function onNats<Answer>(

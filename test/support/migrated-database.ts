@@ -38,7 +38,11 @@ export async function migratedDatabase(): Promise<TestDatabase> {
 
 async function migrateAndRead(url: string): Promise<Schema> {
   const db = createDatabase(url);
-  await migrate(db, [...allProjectors, outcomesProjector]).finally(() => db.destroy());
+  try {
+    await migrate(db, [...allProjectors, outcomesProjector]);
+  } finally {
+    await db.destroy();
+  }
   return await connected(url, readSchema);
 }
 
