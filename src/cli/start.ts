@@ -6,6 +6,7 @@ import { createLogger } from "../process/logger.ts";
 import { loadProjectorThread } from "../roles/projector-thread.ts";
 import type { Service } from "../roles/wiring.ts";
 import { type CompleteConfig, roles, sendsMails } from "../settings/config.ts";
+import { StartStopped } from "../standalone/child-server.ts";
 import { createDemoAnswers } from "../standalone/demo-answers.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -60,11 +61,13 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   const loading = import("../roles/wiring.ts");
   const isProjectingBesides = config.roles.has("projector") && config.roles.size > 1;
   const project = isProjectingBesides ? loadProjectorThread(context.logForm) : undefined;
-  const standalone = await startStandalone(config, context.tell, {
-    answerRecipient: options.demo ? createDemoAnswers() : undefined,
-    onStep: context.isTerminal ? context.tell : () => {},
-  });
+  let standalone: Standalone | null = null;
   try {
+    standalone = await startStandalone(config, context.tell, {
+      answerRecipient: options.demo ? createDemoAnswers() : undefined,
+      onStep: context.isTerminal ? context.tell : () => {},
+      signal: over,
+    });
     const { startService } = await loading;
     const { config: complete, mailbox } = standalone;
     const service = await startService(complete, logger, mailbox, project, over);
@@ -78,9 +81,9 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
     }
   } catch (failure) {
     // A stop during the start is not a failure.
-    if (!(failure instanceof WaitInterrupted)) throw failure;
+    if (!(failure instanceof WaitInterrupted || failure instanceof StartStopped)) throw failure;
   } finally {
-    await standalone.stop();
+    await standalone?.stop();
   }
   logger.info("stopped");
   if (broken.aborted) throw new CommandFailed((broken.reason as UncaughtError).message);

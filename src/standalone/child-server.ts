@@ -147,31 +147,50 @@ async function waitForPredecessor(name: string, pidFile: string, folder: string)
   await rm(pidFile, { force: true });
 }
 
-const deadlineMs = 60_000;
+/** A signal ended the wait for a server: this is not a fault. */
+export class StartStopped extends CannotStart {}
+
+/** How a server that was just started is waited for. */
+export type StartPatience = {
+  /** Is told, with the last lines of its log, that it is not ready yet. */
+  readonly onSlow?: (line: string) => void;
+  /** When it is told first; each further time comes after twice as long. */
+  readonly slowAfterMs?: number;
+  /** Ends the wait, and the server. */
+  readonly signal?: AbortSignal | undefined;
+};
 
 /**
- * Polls a server that was just started until it answers, and returns the answer. A server that ends meanwhile, or does
- * not answer in time, is stopped; the error contains the last lines of its log.
+ * Polls a server that was just started until it answers, and returns the answer. A server that recovers its data after a
+ * crash may need minutes, and would begin anew if it was stopped: as long as its process lives, it is waited for. The error
+ * of one that ends meanwhile contains the last lines of its log.
  */
 export async function untilReady<Answer>(
   server: ChildServer,
   name: string,
   ask: () => Promise<Answer | null>,
+  patience: StartPatience = {},
 ): Promise<Answer> {
   try {
-    return await askUntilAnswered(server, name, ask);
+    return await askUntilAnswered(server, name, ask, patience);
   } catch (failure) {
     await server.stop();
     throw failure;
   }
 }
 
+/** Between two questions, while a usual start lasts, and later. */
+const [soonMs, laterMs] = [10, 200];
+const usualStartMs = 10_000;
+
 async function askUntilAnswered<Answer>(
   server: ChildServer,
   name: string,
   ask: () => Promise<Answer | null>,
+  { onSlow = () => {}, slowAfterMs = 30_000, signal }: StartPatience,
 ): Promise<Answer> {
-  const deadline = Date.now() + deadlineMs;
+  const startedAt = performance.now();
+  let sayAfterMs = slowAfterMs;
   let exitCode: number | null = null;
   void server.exited.then((code) => {
     exitCode = code;
@@ -183,9 +202,15 @@ async function askUntilAnswered<Answer>(
       throw new CannotStart(`${name} ended with code ${exitCode} while starting. ${await server.lastWords()}`);
     }
     if (answer !== null) return answer;
-    if (Date.now() > deadline) {
-      throw new CannotStart(`${name} was not ready after ${deadlineMs / 1000} s. ${await server.lastWords()}`);
+    if (signal?.aborted) throw new StartStopped(`${name} was stopped before it was ready.`);
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs >= sayAfterMs) {
+      const seconds = Math.round(waitedMs / 1000);
+      onSlow(
+        `${name} is not ready after ${seconds} s, and is waited for: it may be recovering. ${await server.lastWords()}`,
+      );
+      sayAfterMs *= 2;
     }
-    await pause(10);
+    await pause(waitedMs < usualStartMs ? soonMs : laterMs);
   }
 }

@@ -18,13 +18,14 @@ const ranWellMs = 60_000;
 /**
  * Starts a server, and starts it again whenever it ends by itself, until it is stopped: at once if it ran for a minute, and
  * else after a pause that grows to half a minute. `startAgain` gets the first server, so that the next one has the same
- * address and password. Calls `print` with a line for people when the server ends, when it cannot be started, and when it
- * runs again. Returns the first server, but `stop` stops the one that runs. A failure of the first start is thrown.
+ * address and password, and the signal to give up. Calls `print` with a line for people when the server ends, when it
+ * cannot be started, and when it runs again. Returns the first server, but `stop` stops the one that runs. A failure of the
+ * first start is thrown.
  */
 export async function keepRunning<Server extends Running>(
   { name, untilThen }: KeptServer,
   start: () => Promise<Server>,
-  startAgain: (first: Server) => Promise<Running>,
+  startAgain: (first: Server, stopping: AbortSignal) => Promise<Running>,
   print: Print,
   firstPauseMs = 1_000,
 ): Promise<Server> {
@@ -38,10 +39,11 @@ export async function keepRunning<Server extends Running>(
     if (pauseMs > 0) await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     if (isStopping()) return false;
     try {
-      current = await startAgain(first);
+      current = await startAgain(first, stopping.signal);
       return true;
     } catch (failure) {
-      print(`${name} could not be started again. ${failure instanceof Error ? failure.message : String(failure)}`);
+      const why = failure instanceof Error ? failure.message : String(failure);
+      if (!isStopping()) print(`${name} could not be started again. ${why}`);
       return false;
     }
   };

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import mysql from "mysql2/promise";
 import { CannotStart } from "../process/lifecycle.ts";
-import { type ChildServer, startChildServer, untilReady } from "./child-server.ts";
+import { type ChildServer, type StartPatience, startChildServer, untilReady } from "./child-server.ts";
 import type { DatabaseBinary } from "./find-binary.ts";
 import {
   asRoot,
@@ -21,6 +21,7 @@ export type DatabaseServerOptions = {
   readonly binary: DatabaseBinary;
   /** A free port if it is not given. */
   readonly port?: number;
+  readonly patience?: StartPatience;
 };
 
 export type OwnDatabaseServer = Pick<ChildServer, "pid" | "exited" | "stop" | "kill" | "lastWords"> & {
@@ -48,7 +49,7 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
     const args = await toArguments(options.binary, folder, port);
     const url = `mysql://${user}:${password}@127.0.0.1:${port}/${database}`;
     try {
-      return await startOn({ binary: options.binary, folder, args, port, url });
+      return await startOn({ binary: options.binary, folder, args, port, url }, options.patience);
     } catch (failure) {
       // Another process may take the free port before the server listens on it: MySQL needs a second to get there.
       const lostThePort = failure instanceof CannotStart && /address already in use/i.test(failure.message);
@@ -65,10 +66,13 @@ type Launch = {
   readonly url: string;
 };
 
-async function startOn({ binary, folder, args, port, url }: Launch): Promise<OwnDatabaseServer> {
+async function startOn(
+  { binary, folder, args, port, url }: Launch,
+  patience?: StartPatience,
+): Promise<OwnDatabaseServer> {
   const name = binary.kind === "mariadb" ? "mariadbd" : "mysqld";
   const server = await startChildServer({ name, binary: binary.path, args, folder });
-  await untilReady(server, name, () => answers(url));
+  await untilReady(server, name, () => answers(url), patience);
   return { ...server, port, url };
 }
 

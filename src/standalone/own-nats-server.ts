@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type ChildServer, startChildServer, untilReady } from "./child-server.ts";
+import { type ChildServer, type StartPatience, startChildServer, untilReady } from "./child-server.ts";
 import { versionOf } from "./find-binary.ts";
 
 export type NatsCredentials = { readonly user: string; readonly password: string };
@@ -14,6 +14,7 @@ export type NatsServerOptions = {
   readonly port?: number;
   /** Random credentials if they are not given. */
   readonly credentials?: NatsCredentials;
+  readonly patience?: StartPatience;
 };
 
 export type OwnNatsServer = NatsCredentials &
@@ -42,7 +43,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<OwnNa
   await writeFile(configFile, JSON.stringify(config, null, 2), { mode: 0o600 });
   const name = "nats-server";
   const server = await startChildServer({ name, binary: options.binary, args: ["-c", configFile], folder });
-  const port = await untilReady(server, name, () => readPort(portsFolder));
+  const port = await untilReady(server, name, () => readPort(portsFolder), options.patience);
   return { ...server, ...credentials, port, servers: [`127.0.0.1:${port}`] };
 }
 

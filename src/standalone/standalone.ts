@@ -10,8 +10,8 @@ import type { Print, ServerKind } from "./install-servers.ts";
 import { keepRunning } from "./keep-running.ts";
 import { type LocatedServers, locateServers } from "./locate-servers.ts";
 import { type Mailbox, startMailbox } from "./mailbox.ts";
-import { type OwnDatabaseServer, startDatabaseServer } from "./own-database-server.ts";
-import { type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
+import { type DatabaseServerOptions, type OwnDatabaseServer, startDatabaseServer } from "./own-database-server.ts";
+import { type NatsServerOptions, type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
 import { removeAddresses, writeAddresses } from "./running-addresses.ts";
 
 export type Standalone = {
@@ -28,6 +28,8 @@ type StandaloneOptions = {
   readonly answerRecipient?: AnswerRecipient | undefined;
   /** Is told what begins, for a person who waits. */
   readonly onStep?: Print;
+  /** Ends a start that takes long: it then throws StartStopped. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /**
@@ -39,7 +41,7 @@ type StandaloneOptions = {
 export async function startStandalone(
   config: Config,
   print: Print,
-  { answerRecipient, onStep = () => {} }: StandaloneOptions = {},
+  { answerRecipient, onStep = () => {}, signal }: StandaloneOptions = {},
 ): Promise<Standalone> {
   const started: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
@@ -59,8 +61,8 @@ export async function startStandalone(
     const binaries = await locateServers(needed, config.mayInstall, print);
     const { dataDir } = config;
     if (needed.size > 0) onStep(stepOf(binaries, dataDir));
-    const nats = binaries.nats === null ? null : keep(startNats(dataDir, binaries.nats, print));
-    const database = binaries.database === null ? null : keep(startDatabase(dataDir, binaries.database, print));
+    const nats = binaries.nats === null ? null : keep(startNats(dataDir, binaries.nats, print, signal));
+    const database = binaries.database === null ? null : keep(startDatabase(dataDir, binaries.database, print, signal));
     const mailbox = config.smtpUrl === null && sendsMails(config) ? keep(startMailbox(answerRecipient)) : null;
     // A failure waits for the other servers, so that all that did start are known and can be stopped.
     await Promise.allSettled([nats, database, mailbox]);
@@ -95,26 +97,38 @@ function serversNeeded({ nats, mysqlUrl }: Config): ReadonlySet<ServerKind> {
 type KeptNats = Pick<OwnNatsServer, "servers" | "user" | "password" | "stop">;
 type KeptDatabase = Pick<OwnDatabaseServer, "url" | "stop">;
 
-const startNats = (dataDir: string, binary: string, print: Print): Promise<KeptNats> => {
-  const options = { dataDir: join(dataDir, "nats"), binary };
+function startNats(dataDir: string, binary: string, print: Print, signal?: AbortSignal): Promise<KeptNats> {
+  const start = (until: AbortSignal | undefined, known?: Pick<NatsServerOptions, "port" | "credentials">) =>
+    startNatsServer({ dataDir: join(dataDir, "nats"), binary, patience: { onSlow: print, signal: until }, ...known });
   return keepRunning(
     { name: "nats-server", untilThen: "no job is accepted and no mail is sent" },
-    () => startNatsServer(options),
-    ({ port, user, password }) => startNatsServer({ ...options, port, credentials: { user, password } }),
+    () => start(signal),
+    ({ port, user, password }, stopping) => start(stopping, { port, credentials: { user, password } }),
     print,
   );
-};
+}
 
 /** MariaDB and MySQL cannot read each other's data, so each has its own folder; a new database is rebuilt from the log. */
-const startDatabase = (dataDir: string, binary: DatabaseBinary, print: Print): Promise<KeptDatabase> => {
-  const options = { dataDir: join(dataDir, binary.kind), binary };
+function startDatabase(
+  dataDir: string,
+  binary: DatabaseBinary,
+  print: Print,
+  signal?: AbortSignal,
+): Promise<KeptDatabase> {
+  const start = (until: AbortSignal | undefined, known?: Pick<DatabaseServerOptions, "port">) =>
+    startDatabaseServer({
+      dataDir: join(dataDir, binary.kind),
+      binary,
+      patience: { onSlow: print, signal: until },
+      ...known,
+    });
   return keepRunning(
     { name: "The database", untilThen: "jobs are accepted and mailed, and what is listed is refused" },
-    () => startDatabaseServer(options),
-    ({ port }) => startDatabaseServer({ ...options, port }),
+    () => start(signal),
+    ({ port }, stopping) => start(stopping, { port }),
     print,
   );
-};
+}
 
 /** The mail server of a process that sends no mails and has no SMTP_URL. The name never resolves (RFC 2606). */
 const nowhere = "smtp://known-to-workers.invalid";

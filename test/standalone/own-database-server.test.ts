@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { expect } from "chai";
 import mysql, { type RowDataPacket } from "mysql2/promise";
 import { CannotStart } from "../../src/process/lifecycle.ts";
+import { StartStopped } from "../../src/standalone/child-server.ts";
 import type { DatabaseBinary } from "../../src/standalone/find-binary.ts";
 import { type OwnDatabaseServer, startDatabaseServer } from "../../src/standalone/own-database-server.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";
@@ -104,6 +105,32 @@ describe("a database server of one's own", () => {
     for (const file of ["password", "on-start.sql"]) {
       expect((await stat(`${dataDir}/${file}`)).mode & 0o077, file).to.equal(0);
     }
+  });
+
+  /** As one that recovers its data first; the `exec` keeps its process. */
+  async function slowBinary(seconds: number): Promise<DatabaseBinary> {
+    const path = `${folder}/slow-database`;
+    const script = `#!/bin/sh\ncase "$*" in *--port*) echo "recovering"; sleep ${seconds};; esac\nexec "${binary.path}" "$@"\n`;
+    await writeFile(path, script, { mode: 0o755 });
+    return { ...binary, path };
+  }
+
+  it("is waited for while it recovers, and says so", async () => {
+    await server.stop();
+    const lines: string[] = [];
+    const patience = { onSlow: (line: string) => lines.push(line), slowAfterMs: 500 };
+    server = await startDatabaseServer({ dataDir, binary: await slowBinary(2), patience });
+    expect(lines[0]).to.match(/^(mariadbd|mysqld) is not ready after 1 s, and is waited for: .*recovering/s);
+    expect(await ask(server.url, "SELECT 1 AS one")).to.deep.equal([{ one: 1 }]);
+  });
+
+  it("ends where it is no longer waited for", async () => {
+    await server.stop();
+    const signal = AbortSignal.timeout(300);
+    const starting = startDatabaseServer({ dataDir, binary: await slowBinary(60), patience: { signal } });
+    expect(await failureOf(starting)).to.be.instanceOf(StartStopped);
+    server = await startDatabaseServer({ dataDir, binary });
+    expect(await ask(server.url, "SELECT 1 AS one")).to.deep.equal([{ one: 1 }]);
   });
 
   it("says with the server's own words why it does not start", async () => {
