@@ -20,7 +20,11 @@ export type Needed = "nats" | "nats-and-database";
  * in which case it starts them for the duration of the command. Prints which ones, so that the user does not take one
  * service for another. Throws CommandFailed if there are none: new servers would be empty, and their answers wrong.
  */
-export async function findServers(config: Config, { tell }: CommandContext, needed: Needed): Promise<Servers> {
+export async function findServers(
+  config: Config,
+  { tell, interrupted }: CommandContext,
+  needed: Needed,
+): Promise<Servers> {
   const spared = needed === "nats" ? { mysqlUrl: config.mysqlUrl ?? "mysql://localhost" } : {};
   // A command sends no mail.
   const wanted: Config = { ...config, ...spared, smtpUrl: config.smtpUrl ?? "" };
@@ -28,7 +32,7 @@ export async function findServers(config: Config, { tell }: CommandContext, need
   const isOwn = wanted.nats === null || wanted.mysqlUrl === null;
   const where = resolve(config.dataDir);
   try {
-    const { config: complete, stop } = await startStandalone(wanted, tell);
+    const { config: complete, stop } = await startStandalone(wanted, tell, { signal: interrupted });
     const own = isOwn ? `the servers in ${where}, started for this command, as no service runs there` : null;
     tell(inWords(wanted, needed, own));
     return { config: complete, stop };
