@@ -11,7 +11,7 @@ import { type ClusterNode, startClusterNode } from "./cluster-node.ts";
 import { startRoutes } from "./routes.ts";
 
 /** Elections take seconds, more on a busy machine. */
-const electionMs = 45_000;
+const electionMs = 90_000;
 const replicas = 3;
 
 /** Three servers with JetStream. `config` and `prefix` are what `openJetStreamLog` and `spawnWaybill` want to know. */
