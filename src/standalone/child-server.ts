@@ -152,9 +152,9 @@ export class StartStopped extends CannotStart {}
 
 /** How a server that was just started is waited for. */
 export type StartPatience = {
-  /** Is told, with the last lines of its log, that it is not ready yet. */
+  /** Gets a line for people while the server is not ready: for how long so far, and the last lines of its log. */
   readonly onSlow?: (line: string) => void;
-  /** When it is told first; each further time comes after twice as long. */
+  /** The time until the first such line; the next ones come after 2, 4, 8 … times as long. */
   readonly slowAfterMs?: number;
   /** Ends the wait, and the server. */
   readonly signal?: AbortSignal | undefined;

@@ -49,7 +49,7 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
     const args = await toArguments(options.binary, folder, port);
     const url = `mysql://${user}:${password}@127.0.0.1:${port}/${database}`;
     try {
-      return await startOn({ binary: options.binary, folder, args, port, url }, options.patience);
+      return await startOn({ binary: options.binary, folder, args, port, url, patience: options.patience });
     } catch (failure) {
       // Another process may take the free port before the server listens on it: MySQL needs a second to get there.
       const lostThePort = failure instanceof CannotStart && /address already in use/i.test(failure.message);
@@ -64,12 +64,10 @@ type Launch = {
   readonly args: readonly string[];
   readonly port: number;
   readonly url: string;
+  readonly patience: StartPatience | undefined;
 };
 
-async function startOn(
-  { binary, folder, args, port, url }: Launch,
-  patience?: StartPatience,
-): Promise<OwnDatabaseServer> {
+async function startOn({ binary, folder, args, port, url, patience }: Launch): Promise<OwnDatabaseServer> {
   const name = binary.kind === "mariadb" ? "mariadbd" : "mysqld";
   const server = await startChildServer({ name, binary: binary.path, args, folder });
   await untilReady(server, name, () => answers(url), patience);

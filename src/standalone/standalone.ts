@@ -10,8 +10,8 @@ import type { Print, ServerKind } from "./install-servers.ts";
 import { keepRunning } from "./keep-running.ts";
 import { type LocatedServers, locateServers } from "./locate-servers.ts";
 import { type Mailbox, startMailbox } from "./mailbox.ts";
-import { type DatabaseServerOptions, type OwnDatabaseServer, startDatabaseServer } from "./own-database-server.ts";
-import { type NatsServerOptions, type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
+import { type OwnDatabaseServer, startDatabaseServer } from "./own-database-server.ts";
+import { type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
 import { removeAddresses, writeAddresses } from "./running-addresses.ts";
 
 export type Standalone = {
@@ -98,12 +98,14 @@ type KeptNats = Pick<OwnNatsServer, "servers" | "user" | "password" | "stop">;
 type KeptDatabase = Pick<OwnDatabaseServer, "url" | "stop">;
 
 function startNats(dataDir: string, binary: string, print: Print, signal?: AbortSignal): Promise<KeptNats> {
-  const start = (until: AbortSignal | undefined, known?: Pick<NatsServerOptions, "port" | "credentials">) =>
-    startNatsServer({ dataDir: join(dataDir, "nats"), binary, patience: { onSlow: print, signal: until }, ...known });
+  const options = { dataDir: join(dataDir, "nats"), binary };
   return keepRunning(
     { name: "nats-server", untilThen: "no job is accepted and no mail is sent" },
-    () => start(signal),
-    ({ port, user, password }, stopping) => start(stopping, { port, credentials: { user, password } }),
+    () => startNatsServer({ ...options, patience: { onSlow: print, signal } }),
+    ({ port, user, password }, stopping) => {
+      const patience = { onSlow: print, signal: stopping };
+      return startNatsServer({ ...options, port, credentials: { user, password }, patience });
+    },
     print,
   );
 }
@@ -115,17 +117,11 @@ function startDatabase(
   print: Print,
   signal?: AbortSignal,
 ): Promise<KeptDatabase> {
-  const start = (until: AbortSignal | undefined, known?: Pick<DatabaseServerOptions, "port">) =>
-    startDatabaseServer({
-      dataDir: join(dataDir, binary.kind),
-      binary,
-      patience: { onSlow: print, signal: until },
-      ...known,
-    });
+  const options = { dataDir: join(dataDir, binary.kind), binary };
   return keepRunning(
     { name: "The database", untilThen: "jobs are accepted and mailed, and what is listed is refused" },
-    () => start(signal),
-    ({ port }, stopping) => start(stopping, { port }),
+    () => startDatabaseServer({ ...options, patience: { onSlow: print, signal } }),
+    ({ port }, stopping) => startDatabaseServer({ ...options, port, patience: { onSlow: print, signal: stopping } }),
     print,
   );
 }
