@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const project = fileURLToPath(new URL("../..", import.meta.url));
 
 describe("npm start -- --demo", function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
 
   let dataDir: string;
   let child: ChildProcess;
@@ -46,7 +46,7 @@ describe("npm start -- --demo", function () {
       const [, url] = /A demo mailing is on its way: (\S+)/.exec(output) ?? [];
       if (url === undefined) throw new Error(`No demo mailing: ${output}`);
       return url;
-    }, 60_000);
+    }, 120_000);
   };
   const stop = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
