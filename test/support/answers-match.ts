@@ -68,6 +68,8 @@ function readDescribed(document: OpenApi): Described {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
+    inlineRefs: false,
+    code: { optimize: false },
     formats: {
       "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
       uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
