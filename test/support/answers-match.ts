@@ -68,6 +68,7 @@ function readDescribed(document: OpenApi): Described {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
+    // Each check is used a few times: to compile it is what takes long.
     inlineRefs: false,
     code: { optimize: false },
     formats: {
