@@ -44,6 +44,8 @@ export type Projector<Event extends TenantEvent = TenantEvent> = {
   readonly notCompared?: readonly string[];
   /** Columns and keys of each table, by its name without a suffix. */
   readonly tables: Readonly<Record<string, string>>;
+  /** Further keys, by the name of the table: for queries alone, so that a table can be filled before it has them. */
+  readonly queryKeys?: Readonly<Record<string, QueryKeys>>;
   /** Queries over the live tables, by the name of the view. */
   readonly views: Readonly<Record<string, string>>;
 
@@ -58,9 +60,16 @@ export type Projector<Event extends TenantEvent = TenantEvent> = {
   project(events: readonly StoredEvent<Event>[], target: ProjectionTarget): Promise<void>;
 };
 
+/** The columns of each key, by its name. */
+export type QueryKeys = Readonly<Record<string, string>>;
+
 export type EventOf<Type extends EventOfJob["type"]> = Extract<EventOfJob, { readonly type: Type }>;
 
 export const isHandled = <Event extends TenantEvent>(
   { handles }: Pick<Projector<Event>, "handles">,
   stored: StoredEvent<TenantEvent>,
 ): stored is StoredEvent<Event> => handles === "every type" || handles.includes(stored.event.type);
+
+/** Copies of tables, and contents in memory, may hold what this event erases: of a schedule that is its name. */
+export const isErasure = ({ event }: StoredEvent<TenantEvent>): boolean =>
+  event.type === "JobContentErased" || event.type === "MailingContentErased" || event.type === "ScheduleDeleted";

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --enable-source-maps --min-semi-space-size=16
+#!/usr/bin/env -S node --min-semi-space-size=16
 import { existsSync } from "node:fs";
 import { constants, homedir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { askOnTerminal } from "./cli/ask-first.ts";
 import type { ProcessContext } from "./cli/command-context.ts";
 import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
+import { nameSourcesInStackTraces } from "./process/stack-traces.ts";
 import { paintFor } from "./process/terminal-line.ts";
 import { readConfig } from "./settings/config.ts";
 
@@ -42,6 +43,7 @@ process.stdout.on("error", (failure: NodeJS.ErrnoException) => {
   process.exit(exitCodes.failed);
 });
 
+nameSourcesInStackTraces();
 if (existsSync(".env")) process.loadEnvFile(".env");
 const interrupted = onInterrupt();
 const { stdin: input, stdout, stderr: output } = process;

@@ -1,3 +1,4 @@
+import { unreachedIn } from "../../src/domain/job/after-failure.ts";
 import {
   createDeadLetter,
   decideDeadLetter,
@@ -36,7 +37,7 @@ type Decision = StoredEvent<EventOf<(typeof handles)[number]>>;
 /** The jobs that gave up, and what was decided about each. */
 export const deadLettersProjector: Projector<Decision["event"]> = {
   name: "dead-letters",
-  version: 3,
+  version: 4,
   tables: deadLetterTableDefinitions,
   views: {},
   handles,
@@ -87,6 +88,8 @@ function apply({ jobs, letters }: Rows, stored: Decision, labels: Labels): void 
       return;
     }
     case "JobCompleted":
+      if (job !== undefined && unreachedIn(event.data.counts) === 0) jobs.remove(job);
+      return;
     case "JobCancelled":
       if (job !== undefined) jobs.remove(job);
       return;

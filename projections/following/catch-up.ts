@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, isOfTenant, type LogEvent } from "../../src/event-log/event-log.ts";
 import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
-import { isHandled } from "../projector.ts";
+import { isErasure, isHandled } from "../projector.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 
@@ -74,7 +74,7 @@ export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Ch
 }
 
 const isErasureFor = ({ projector }: ProjectionPlace, entry: LogEvent): boolean =>
-  isOfTenant(entry) && entry.event.type === "JobContentErased" && isHandled(projector, entry);
+  isOfTenant(entry) && isErasure(entry) && isHandled(projector, entry);
 
 /** Whether nothing comes after a sequence while the log is asked for it. */
 async function isSilentAfter(log: EventLog, afterSequence: number): Promise<boolean> {

@@ -5,7 +5,7 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import { endOfBatch, inBatches } from "../../src/event-log/batches.ts";
 import { isOfTenant, type LogEvent, type StoredEvent, type TenantEvent } from "../../src/event-log/event-log.ts";
 import { describeFailure } from "../../src/process/logger.ts";
-import { isHandled, type Projector, type Sources, type Suffix } from "../projector.ts";
+import { isErasure, isHandled, type Projector, type Sources, type Suffix } from "../projector.ts";
 import { dropCopies } from "../rebuilding/kept-tables.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";
 
@@ -72,7 +72,7 @@ async function commit(
     (event): event is StoredEvent<TenantEvent> => isOfTenant(event) && isHandled(projector, event),
   );
   // Before the commit: a process that dies in between is followed by one that does it again.
-  if (suffix === "" && events.some(({ event }) => event.type === "JobContentErased")) await dropCopies(db, projector);
+  if (suffix === "" && events.some(isErasure)) await dropCopies(db, projector);
   const [first] = events;
   if (first === undefined) {
     await move(db);
@@ -81,9 +81,7 @@ async function commit(
   await inTransaction(db, async (transaction) => {
     // First, because this also keeps every other writer of the same tables waiting until the transaction ends.
     await move(transaction);
-    for (const { event, tenant, jobId } of events) {
-      if (event.type === "JobContentErased") sources.readContent.forget?.({ tenant, jobId });
-    }
+    for (const event of events.filter(isErasure)) sources.readContent.forget?.(event);
     await projector.project(events, { transaction, suffix, sources }).catch((failure: unknown) => {
       if (isPassing(failure)) throw failure;
       throw new UnprojectableEvent(projector.name, first.sequence, failure);

@@ -107,12 +107,13 @@ async function renewOlderRows(setup: ProjectorSetup, signal: AbortSignal): Promi
     const progress = { sequence, lastSequence, eventsPerSecond, secondsLeft: Math.ceil(secondsLeft) };
     logger.info({ ...about, ...progress }, "rebuilding the rows of an older release");
   });
+  const onKeys = (): void => logger.info(about, "adding keys to the rebuilt tables");
   const onRebuilt = (_: string, isKept: boolean): void => {
     const remedy = isKept ? { remedy: '"waybill rebuild --confirm" drops the old rows' } : {};
     logger.info({ ...about, isKept, ...remedy }, "rows of an older release rebuilt");
   };
   try {
-    await rebuild([projector], { db, log, sources, announcements, onProgress, onRebuilt, signal });
+    await rebuild([projector], { db, log, sources, announcements, onProgress, onKeys, onRebuilt, signal });
   } catch (failure) {
     if (!(failure instanceof RebuildRefused)) throw failure;
     await pause(askAgainMs, undefined, { signal }).catch(() => {});

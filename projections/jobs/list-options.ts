@@ -46,8 +46,14 @@ function parse(text: string): readonly unknown[] {
   }
 }
 
+/** JavaScript also has years beyond those that a DATETIME holds. */
+const yearOfDatabase = /^[1-9]\d{3}-/;
+
 const isInstant = (value: unknown): value is Instant =>
-  typeof value === "string" && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value;
+  typeof value === "string" &&
+  yearOfDatabase.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString() === value;
 
 export type JobListOptions = JobOrder & {
   /** None means any. */

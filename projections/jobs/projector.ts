@@ -14,7 +14,7 @@ import { type JobRow, type LedgerRow, type ProjectedJob, toJobRow, toLedgerRow, 
 import type { Activities } from "./stats/activities.ts";
 import { writeWaiting } from "./stats/waiting.ts";
 import { addActivities } from "./stats/write-activities.ts";
-import { jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts";
+import { jobQueryKeys, jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts";
 import { noteBlocks } from "./tenant-blocks.ts";
 
 /**
@@ -25,6 +25,7 @@ export const jobsProjector: Projector = {
   name: "jobs",
   version: 5,
   tables: jobTableDefinitions,
+  queryKeys: jobQueryKeys,
   views: jobViewDefinitions,
   handles: "every type",
   project,

@@ -1,6 +1,11 @@
 import type { Suffix } from "../projector.ts";
 import { mailingTableDefinitions, mailingTables } from "./mailings/rows.ts";
-import { recipientTableDefinitions, recipientTables, recipientViewDefinitions } from "./recipients/rows.ts";
+import {
+  recipientQueryKeys,
+  recipientTableDefinitions,
+  recipientTables,
+  recipientViewDefinitions,
+} from "./recipients/rows.ts";
 import { statsTableDefinitions, statsTables } from "./stats/tables.ts";
 
 export const jobTables = (suffix: Suffix) => ({
@@ -16,10 +21,7 @@ export const jobTables = (suffix: Suffix) => ({
 
 /**
  * A row of `jobs` holds everything that its fold needs to continue, except the ledger, which has its own table because
- * it is large and no list shows it. The names of keys end in the sort column, then `id`, so that no two rows tie. The
- * first of them also holds the searched columns: a search reads the tenant's own entries and no rows. Keys have at most
- * 3072 bytes, which is 300 characters for each of the two columns; requests allow 200. `place` is that of the JobCreated
- * event: the rows of recipients name the job by it.
+ * it is large and no list shows it. `place` is that of the JobCreated event: the rows of recipients name the job by it.
  */
 const jobs = `
   id VARCHAR(64) NOT NULL,
@@ -61,12 +63,20 @@ const jobs = `
   place BIGINT NOT NULL,
   last_sequence BIGINT NOT NULL,
   PRIMARY KEY (id),
-  UNIQUE KEY by_place (place),
-  KEY by_creation (tenant, created_at, id, subject, name),
-  KEY by_mailing (tenant, mailing_id, created_at, id),
-  KEY by_status_and_creation (tenant, status, created_at, id),
-  KEY by_completion (tenant, completed_at, id),
-  KEY by_status_and_completion (tenant, status, completed_at, id)`;
+  UNIQUE KEY by_place (place)`;
+
+/**
+ * Their columns end in the sort column, then `id`, so that no two rows tie. The first also holds the searched columns: a
+ * search reads the tenant's own entries and no rows. A key has at most 3072 bytes, which is 300 characters for each of
+ * the two; requests allow 200.
+ */
+const jobsQueryKeys = {
+  by_creation: "tenant, created_at, id, subject, name",
+  by_mailing: "tenant, mailing_id, created_at, id",
+  by_status_and_creation: "tenant, status, created_at, id",
+  by_completion: "tenant, completed_at, id",
+  by_status_and_completion: "tenant, status, completed_at, id",
+};
 
 /**
  * The number of rows of `jobs` in each group, kept up to date with them: counting takes longer with every job. `retired`
@@ -128,4 +138,5 @@ export const jobTableDefinitions = {
   ...recipientTableDefinitions,
   ...statsTableDefinitions,
 };
+export const jobQueryKeys = { jobs: jobsQueryKeys, ...recipientQueryKeys };
 export const jobViewDefinitions = { email_jobs: emailJobs, ...recipientViewDefinitions };

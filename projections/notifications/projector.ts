@@ -1,3 +1,4 @@
+import { unreachedIn } from "../../src/domain/job/after-failure.ts";
 import {
   askerAfter,
   createNotification,
@@ -39,7 +40,7 @@ type Handled = StoredEvent<Extract<TenantEvent, { readonly type: (typeof handles
 /** The notifications that a requested job, or a started mailing, has ended. */
 export const notificationsProjector: Projector<Handled["event"]> = {
   name: "notifications",
-  version: 2,
+  version: 3,
   tables: notificationTableDefinitions,
   views: {},
   handles,
@@ -89,5 +90,10 @@ function apply({ jobs, notifications }: Rows, { event, jobId, tenant, actor, seq
   const frame = { job_id: jobId, tenant, asker: job.asker, sequence };
   notifications.put(toNotificationRow(frame, notification));
   // What has not reached all may be run again.
-  if (event.type !== "JobFailed" && event.type !== "MailingCompleted") jobs.remove(job);
+  if (!mayRunAgain(event)) jobs.remove(job);
 }
+
+const mayRunAgain = (event: Handled["event"]): boolean =>
+  event.type === "JobCompleted"
+    ? unreachedIn(event.data.counts) > 0
+    : event.type === "JobFailed" || event.type === "MailingCompleted";

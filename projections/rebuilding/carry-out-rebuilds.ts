@@ -57,11 +57,12 @@ async function carryOut(asked: AskedRebuilds, request: RebuildRequest, signal: A
     const progress = { sequence, lastSequence, eventsPerSecond, secondsLeft: Math.ceil(secondsLeft) };
     logger.info({ ...about, ...progress }, "carrying out a requested rebuild");
   });
+  const onKeys = (): void => logger.info(about, "adding keys to the rebuilt tables");
   const onRebuilt = (_: string, isKept: boolean): void => {
     logger.info({ ...about, isKept }, "requested rebuild done");
   };
   try {
-    await rebuild([projector], { db, log, sources, announcements, onProgress, onRebuilt, signal });
+    await rebuild([projector], { db, log, sources, announcements, onProgress, onKeys, onRebuilt, signal });
   } catch (failure) {
     if (!isAlarm(failure)) throw failure;
     const error = describeFailure(failure);

@@ -8,6 +8,7 @@ import { type Checkpoint, readCheckpoint } from "../following/checkpoint.ts";
 import { exclusively } from "../following/projection-lock.ts";
 import { type ProjectionStatus, readStatus, writeStatus } from "../following/projection-status.ts";
 import type { Projector, Sources } from "../projector.ts";
+import { addQueryKeys } from "./add-query-keys.ts";
 import type { Held } from "./rebuild-lock.ts";
 import { swapTables } from "./swap-tables.ts";
 import { dropTables, liveCheckpoint } from "./table-set.ts";
@@ -20,6 +21,8 @@ export type RebuildSetup = {
   readonly sources: Sources;
   readonly announcements: Announcements;
   readonly onProgress: (progress: Progress) => void;
+  /** Called with the name of each projection whose new tables hold every event, and get the keys of queries now. */
+  readonly onKeys: (projection: string) => void;
   /** Called with the name of each projection whose new tables are now live, and whether the old ones are kept. */
   readonly onRebuilt: (projection: string, isKept: boolean) => void;
   /** Aborts the rebuild: the rows projected so far stay for the next one. */
@@ -40,7 +43,7 @@ export const begin = async ({ projector, lock }: Held, db: Knex): Promise<Begun>
  */
 export async function replaceLive(begun: Begun, from: "__next" | "__previous", setup: RebuildSetup): Promise<void> {
   const { projector, lock } = begun;
-  const { db, log, announcements, onRebuilt, signal } = setup;
+  const { db, log, announcements, onKeys, onRebuilt, signal } = setup;
   await dropTables(db, projector, "__dropped");
   const over = AbortSignal.any([lock.over, ...(signal === undefined ? [] : [signal])]);
   // For rows projected before this call it is unknown which of them were erased on the way.
@@ -57,7 +60,10 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
   };
   // Catches up with most of the log while the live projection continues; it has to wait only for the few events that
   // came in meanwhile.
-  await fill(await sequenceOfUse(projector, setup, over), over);
+  const fillBesides = async (): Promise<Checkpoint> => fill(await sequenceOfUse(projector, setup, over), over);
+  await fillBesides();
+  const keying = { suffix: from, onKeys: () => onKeys(projector.name) };
+  if (await addQueryKeys(db, projector, keying, over)) await fillBesides();
   const { reached, isKept } = await exclusively(db, projector.name, async (live) => {
     const liveSequence = await sequenceOfUse(projector, setup, over);
     const last = await fill(liveSequence, AbortSignal.any([over, live.over]));

@@ -62,13 +62,18 @@ export async function wholeCheckpoint(db: Knex, projector: Projector, suffix: Su
   return found.length < names.length ? null : readCheckpoint(db, projector.name, suffix);
 }
 
+/** Those beside the live ones are filled first: `addQueryKeys` gives them the keys of queries. */
 export async function createTables(db: Knex, projector: Projector, suffix: Suffix): Promise<void> {
   for (const [name, columns] of Object.entries(projector.tables)) {
-    await db.raw(`CREATE TABLE ?? (${columns}) ${tableOptions}`, [name + suffix]);
+    const keys = suffix === "" ? queryKeysOf(projector, name).map(({ definition }) => definition) : [];
+    await db.raw(`CREATE TABLE ?? (${[columns, ...keys].join(", ")}) ${tableOptions}`, [name + suffix]);
   }
   await db.raw(`CREATE TABLE ?? (${checkpointColumns}) ${tableOptions}`, [checkpointTable(projector.name, suffix)]);
   await beginCheckpoint(db, projector.name, suffix, projector.version);
 }
+
+export const queryKeysOf = ({ queryKeys }: Projector, table: string) =>
+  Object.entries(queryKeys?.[table] ?? {}).map(([name, columns]) => ({ name, definition: `KEY ${name} (${columns})` }));
 
 /** Drops the checkpoint first: tables left over after a crash are then no complete set. */
 export async function dropTables(db: Knex, projector: Projector, suffix: Suffix): Promise<void> {

@@ -15,8 +15,8 @@ export type QuotaAnswer =
 
 /**
  * Counts the recipients of each tenant and day (UTC), over all processes and their restarts, before a job is accepted.
- * A repeated job counts once. A job that was counted and then not accepted, because the process died or the log did not
- * answer, stays counted: a tenant never gets more than its quota. Throws Unavailable.
+ * A repeated job of as many recipients counts once. A job that was counted and then not accepted, because the process died
+ * or the log did not answer, stays counted: a tenant never gets more than its quota. Throws Unavailable.
  */
 export interface Quota {
   take(request: QuotaRequest): Promise<QuotaAnswer>;
@@ -25,7 +25,7 @@ export interface Quota {
 /** The count of one tenant and day. */
 export type DayCount = {
   readonly used: number;
-  /** Ids of the jobs that were counted last, to recognise a repeated one. */
+  /** The jobs that were counted last, each as `id/recipients`, to recognise a repeated one. */
   readonly recent: readonly string[];
 };
 
@@ -41,10 +41,12 @@ export type Counted = {
 };
 
 export function countIn(day: DayCount, { job, recipients, perDay, at }: QuotaRequest): Counted {
-  if (day.recent.includes(job.jobId)) return { answer: { granted: true }, count: null };
+  // Two requests with one idempotency key ask for the same job, and either may become it: it is repeated if it is as large.
+  const counted = `${job.jobId}/${recipients}`;
+  if (day.recent.includes(counted)) return { answer: { granted: true }, count: null };
   const left = Math.max(0, perDay - day.used);
   if (recipients > left) return { answer: { granted: false, left, resetsAt: dayAfter(at) }, count: null };
-  const recent = [...day.recent, job.jobId].slice(-remembered);
+  const recent = [...day.recent, counted].slice(-remembered);
   return { answer: { granted: true }, count: { used: day.used + recipients, recent } };
 }
 

@@ -31,25 +31,31 @@ export type AlertWatchDependencies = {
 
 type Report = (failure: unknown) => void;
 
-/** Few instances decide at the same moment, and the next look comes anyway. */
-const maxConflicts = 5;
-
 /**
  * Looks at the service at intervals, and records when an alert is raised and when it clears. The log says whether an
  * alert is raised, and every append is guarded by the sequence of the last one: of several instances only one records
  * the change, and an instance that restarts does not repeat it. Memory holds only how often in a row a value was seen.
+ * The states are read before the figures: figures from before a change by another instance, which this one may have stood
+ * still with, decide nothing about what came after them.
  */
 export function createAlertWatch(dependencies: AlertWatchDependencies, report: Report): AlertWatch {
   const { figures, limits, lookEveryMs, seen } = dependencies;
   const streaks = new Map<AlertName, Streak>();
+  /** Which raise of an alert its streak is about. */
+  const raises = new Map<AlertName, number>();
   const stopping = new AbortController();
   let loop: Promise<void> | null = null;
 
   const look = async (): Promise<void> => {
-    const found = await figures.read();
     let before = await readStates(dependencies.log);
+    const found = await figures.read();
     for (const alert of alertNames) {
-      const isRaised = stateOf(before, alert).isRaised;
+      const { isRaised, raised } = stateOf(before, alert);
+      // What was seen before the alert was raised says nothing about whether it is over.
+      if (raised !== null && raised.sequence !== raises.get(alert)) {
+        raises.set(alert, raised.sequence);
+        streaks.delete(alert);
+      }
       streaks.set(alert, streakAfter(streaks.get(alert) ?? noStreak, measure(alert, found, limits, isRaised)));
     }
     for (const alert of alertNames) before = await decide(dependencies, alert, found, streaks, before);
@@ -58,7 +64,8 @@ export function createAlertWatch(dependencies: AlertWatchDependencies, report: R
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await look().catch(report);
+      // After a decision of another instance, the figures of this look are out of date; the next look comes anyway.
+      await look().catch((failure: unknown) => (failure instanceof VersionConflict ? undefined : report(failure)));
       await pause(lookEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };
@@ -91,34 +98,22 @@ async function readStates(log: EventLog): Promise<States> {
   return { ofAlert, sequence: entries.at(-1)?.sequence ?? 0 };
 }
 
-/** Records a change of one alert, if there is one; returns the states after it. */
+/** Records a change of one alert, if there is one; returns the states after it. Throws VersionConflict. */
 async function decide(
   { log, limits, decided }: AlertWatchDependencies,
   alert: AlertName,
   found: Figures,
   streaks: Map<AlertName, Streak>,
-  from: States,
+  before: States,
 ): Promise<States> {
-  let before = from;
-  for (let conflicts = 0; ; conflicts += 1) {
-    const state = stateOf(before, alert);
-    const measured = measure(alert, found, limits, state.isRaised);
-    const streak = streaks.get(alert) ?? noStreak;
-    const event = decideAlert(alert, state, measured, streak, limits, new Date().toISOString());
-    if (event === null) return before;
-    const { sequence } = before;
-    const id = `alerts/${alert}/${sequence}/${event.type}`;
-    const cause = { actor: "alerts", correlationId: null, causationId: state.raised?.id ?? null, traceparent: null };
-    try {
-      const stored = { id, event, sequence: await log.append(alertsRef, [{ ...cause, id, event }], sequence) };
-      decided(event);
-      return {
-        ofAlert: new Map([...before.ofAlert, [alert, alertAfter(state, stored)]]),
-        sequence: stored.sequence,
-      };
-    } catch (failure) {
-      if (!(failure instanceof VersionConflict) || conflicts === maxConflicts) throw failure;
-      before = await readStates(log);
-    }
-  }
+  const state = stateOf(before, alert);
+  const measured = measure(alert, found, limits, state.isRaised);
+  const streak = streaks.get(alert) ?? noStreak;
+  const event = decideAlert(alert, state, measured, streak, limits, new Date().toISOString());
+  if (event === null) return before;
+  const id = `alerts/${alert}/${before.sequence}/${event.type}`;
+  const cause = { actor: "alerts", correlationId: null, causationId: state.raised?.id ?? null, traceparent: null };
+  const sequence = await log.append(alertsRef, [{ ...cause, id, event }], before.sequence);
+  decided(event);
+  return { ofAlert: new Map([...before.ofAlert, [alert, alertAfter(state, { id, event, sequence })]]), sequence };
 }

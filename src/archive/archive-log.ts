@@ -13,7 +13,7 @@ import type { HeldBack } from "./open-jobs.ts";
 import { entriesOfFile, faultOfFile, onArchiveFile } from "./read-archive-file.ts";
 import { rebuildIndex } from "./rebuild-index.ts";
 import type { CutStep, StoredLog } from "./stored-log.ts";
-import { type WrittenFile, writeArchiveFile } from "./write-archive-file.ts";
+import { doneByAnother, findParts, removeParts, type WrittenFile, writeArchiveFile } from "./write-archive-file.ts";
 
 export type ArchivePorts = {
   readonly log: EventLog;
@@ -46,11 +46,11 @@ export type ArchiveReport = {
 const entriesOfStep = 5_000;
 
 /**
- * Archives what may be archived: writes the files and compares them with the seals, records them in the log, indexes their
- * jobs, and only then cuts the log. Killed at any moment, it has lost nothing, and called again it goes on: files that the
- * log does not record are written again, those that it records are indexed again, and then cut. Of two processes at the
- * same time, one records a file and the other is refused. An index that was lost is first made again from the files.
- * Throws ArchiveRefused.
+ * Archives what may be archived: writes the files, compares them with the seals and names them, records them in the log,
+ * indexes their jobs, and only then cuts the log. Killed at any moment, it has lost nothing, and called again it goes on:
+ * files that the log does not record are written again, those that it records are indexed again, and then cut. Of two
+ * processes at the same time, one records a file and the other is refused, however slow it is; it changes no file of the
+ * first. An index that was lost is first made again from the files. Throws ArchiveRefused.
  */
 export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings): Promise<ArchiveReport> {
   const { storedLog, index } = ports;
@@ -73,8 +73,11 @@ export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings)
   let number = known.at(-1)?.number ?? 0;
   for (const group of inFiles(seals, settings.entriesOfFile)) {
     number += 1;
-    const file = { number, ...(await writeChecked(ports, settings.directory, group)) };
+    const file = { number, ...(await writeChecked(ports, settings.directory, group, guard)) };
+    // Each part is of a process that was killed, or that is refused from this record on.
+    const parts = await findParts(settings.directory);
     guard = await record(ports.log, file, guard, settings);
+    await removeParts(parts);
     files.push(file);
   }
   await index.addFiles(files);
@@ -96,14 +99,32 @@ function inFiles(seals: readonly StoredSeal[], entries: number): readonly (reado
   return groups;
 }
 
-/** Writes the file of some ranges, reads it back from the disk, and compares each range with its seal. */
+/** Writes the file of some ranges, and names it if it is what was sealed and no other process has recorded a file. */
 async function writeChecked(
   { storedLog, jobOf }: ArchivePorts,
   directory: string,
   seals: readonly StoredSeal[],
+  guard: number,
 ): Promise<WrittenFile> {
-  const [from, to] = [seals[0]?.from ?? 0, seals.at(-1)?.to ?? 0];
-  const written = await writeArchiveFile(directory, { from, to }, storedLog.entries(from - 1, to), jobOf);
+  const range = { from: seals[0]?.from ?? 0, to: seals.at(-1)?.to ?? 0 };
+  const entries = storedLog.entries(range.from - 1, range.to);
+  return await writeArchiveFile(directory, range, entries, jobOf, async (path, written) => {
+    try {
+      await compareWithSeals(path, written, seals);
+    } finally {
+      // Also where the entries are not what was sealed: another process may have cut the log while they were read.
+      await expectLastRecord(storedLog, guard);
+    }
+  });
+}
+
+async function expectLastRecord(storedLog: StoredLog, sequence: number): Promise<void> {
+  const last = (await storedLog.recorded()).at(-1)?.sequence ?? 0;
+  if (last !== sequence) throw new ArchiveRefused(doneByAnother);
+}
+
+/** Reads a file back from the disk, and compares each range with its seal. */
+async function compareWithSeals(path: string, written: WrittenFile, seals: readonly StoredSeal[]): Promise<void> {
   let next = 0;
   let tree = createGrowingTree();
   const whole = createGrowingTree();
@@ -118,7 +139,7 @@ async function writeChecked(
       next += 1;
     }
   };
-  for await (const entries of entriesOfFile(join(directory, written.file), 0)) {
+  for await (const entries of entriesOfFile(path, 0)) {
     for (const entry of entries) {
       closeBefore(entry.sequence);
       const leaf = leafHashOf(entry);
@@ -130,7 +151,6 @@ async function writeChecked(
   if (whole.size() !== written.count || whole.root().toString("hex") !== written.root) {
     throw new ArchiveRefused(`${written.file} does not hold what was written into it.`);
   }
-  return written;
 }
 
 async function record(
@@ -149,7 +169,7 @@ async function record(
     );
   } catch (failure) {
     if (!(failure instanceof VersionConflict)) throw failure;
-    throw new ArchiveRefused("Another process archives this log at the moment.", { cause: failure });
+    throw new ArchiveRefused(doneByAnother, { cause: failure });
   }
 }
 

@@ -1,5 +1,6 @@
 import { logRef } from "../event-log/event-log.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
+import { isPassOf } from "../seals/passed-messages.ts";
 import { isSealSubject, readSeal } from "../seals/seal.ts";
 import type { SealedLog } from "../seals/sealed-log.ts";
 import type { Archive } from "./archive.ts";
@@ -14,9 +15,19 @@ export const withArchivedMessages = (sealedLog: SealedLog, archive: Archive): Se
     const archived = await archive.entryAt(sequence);
     return archived === null || !isSealSubject(archived.entry.subject) ? null : readSeal(archived.entry);
   },
+  isPassed: async (message) => (await sealedLog.isPassed(message)) || (await isPassedInArchive(archive, message)),
   messages: (afterSequence, which) =>
     which === "all" ? messages(sealedLog, archive, afterSequence) : seals(sealedLog, archive, afterSequence),
 });
+
+/** The decision comes after the message, so of a message that the log still has, no file is read. */
+async function isPassedInArchive(archive: Archive, message: LogMessage): Promise<boolean> {
+  const after = { after: message.sequence, before: Number.POSITIVE_INFINITY };
+  for await (const entries of archive.byFile(logRef, after)) {
+    if (entries.some((entry) => isPassOf(message, entry))) return true;
+  }
+  return false;
+}
 
 /** The log can be cut while it is read. */
 async function* messages(

@@ -41,9 +41,10 @@ type Archived = { readonly first: number; readonly to: number };
  * jobs are still open.
  */
 export async function findBoundary(ports: Ports, archived: Archived, settings: BoundarySettings): Promise<Boundary> {
-  const old = (await readSeals(ports.sealedLog, archived.to)).filter(
-    ({ to, sealedAt }) => to > archived.to && Date.parse(sealedAt) < settings.before.getTime(),
-  );
+  const seals = (await readSeals(ports.sealedLog, archived.to)).filter(({ to }) => to > archived.to);
+  // A seal is as old as the oldest one after it: where the clock of a sealer was ahead, its seal says too late a time.
+  const isOld = ({ sealedAt }: StoredSeal): boolean => Date.parse(sealedAt) < settings.before.getTime();
+  const old = seals.slice(0, seals.findLastIndex(isOld) + 1);
   if (old[0] !== undefined && old[0].from !== archived.to + 1) {
     throw new ArchiveRefused(`No seal begins where the archive ends, at ${archived.to}.`);
   }

@@ -91,8 +91,14 @@ async function cutStep(
   if (fault !== null) throw new CutRefused(`The log is not cut at ${to}: ${fault}.`);
   if (performance.now() - shutAt > shutAtMostMs) throw new Unavailable("NATS is too slow to cut the log now.");
   await limits.keepLast(left);
+  const { first_seq: first, last_seq: last } = (await untilAnswered(() => manager.streams.info(stream))).state;
   await limits.open();
-  const { first_seq: first } = (await untilAnswered(() => manager.streams.info(stream))).state;
+  // Nothing of this service does that: see jetstream-log-limits.ts.
+  if (last > state.last_seq) {
+    throw new CutRefused(
+      `The log was opened while it was cut at ${to}: it lost ${last - state.last_seq} more entries.`,
+    );
+  }
   if (first <= to) throw new CutRefused(`NATS did not cut the log at ${to}: it begins at ${first}.`);
   await pause(restMs);
 }

@@ -133,7 +133,10 @@ function toEntry(line: string, path: string): ArchivedEntry {
 }
 
 /** What is wrong with a file, in words for operators; null if it is, byte for byte, what the log recorded. */
-export async function faultOfFile(path: string, { bytes, sha256 }: ArchivedFile): Promise<string | null> {
+export async function faultOfFile(
+  path: string,
+  { bytes, sha256 }: Pick<ArchivedFile, "bytes" | "sha256">,
+): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   if (found === null) return "it is missing";
   if (found.size < bytes) return `it was cut off: it has ${found.size} bytes; expected ${bytes}`;

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { mkdir, open, rename } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { deflate } from "node:zlib";
@@ -19,6 +19,8 @@ import {
   nameOfFile,
   toRecord,
 } from "./archive-format.ts";
+import { ArchiveRefused } from "./find-boundary.ts";
+import { faultOfFile } from "./read-archive-file.ts";
 
 type Range = { readonly from: number; readonly to: number };
 export type WrittenFile = Omit<ArchivedFile, "number">;
@@ -27,22 +29,26 @@ export type WrittenFile = Omit<ArchivedFile, "number">;
 const entriesOfBlock = 500;
 const bytesOfBlock = 262_144;
 
+export const doneByAnother = "Another process archives this log, or has done so meanwhile.";
+
 const compressed = promisify(deflate);
 
 /**
- * Writes a file whole, or leaves none of its name: it is renamed once all of it is on the disk. `jobOf` says which job a
- * subject is about; null for none. An existing file is replaced.
+ * Writes a file whole, or leaves none of its name: it is written under a name that no other process has, and gets its own
+ * once all of it is on the disk and `check` has not thrown. `jobOf` says which job a subject is about; null for none.
  */
 export async function writeArchiveFile(
   directory: string,
   range: Range,
   entries: AsyncIterable<readonly ArchivedEntry[]>,
   jobOf: (subject: string) => JobRef | null,
+  check: (path: string, written: WrittenFile) => Promise<void>,
 ): Promise<WrittenFile> {
   await mkdir(directory, { recursive: true });
   const file = nameOfFile(range.from, range.to);
   const path = join(directory, file);
-  const handle = await open(`${path}.part`, "w");
+  const part = `${path}.${randomUUID()}${partEnd}`;
+  const handle = await open(part, "wx");
   const hash = createHash("sha256");
   let bytes = 0;
   const write = async (data: Buffer | string): Promise<void> => {
@@ -68,12 +74,44 @@ export async function writeArchiveFile(
     await write(lastLineOf(place));
     await handle.sync();
     await handle.close();
-    await rename(`${path}.part`, path);
+    const written = { ...range, count, root, file, bytes, sha256: hash.digest("hex") };
+    await check(part, written);
+    await nameFile(part, path, written);
     await syncDirectory(directory);
-    return { ...range, count, root, file, bytes, sha256: hash.digest("hex") };
+    return written;
   } finally {
     await handle.close().catch(() => {});
+    await removeParts([part]);
   }
+}
+
+/** Replaces nothing: another process may record a file of this name at any moment. A file with the same bytes will do. */
+async function nameFile(part: string, path: string, written: WrittenFile): Promise<void> {
+  try {
+    await link(part, path);
+  } catch (failure) {
+    const { code } = failure as NodeJS.ErrnoException;
+    // A process that recorded a file has removed the part.
+    if (code === "ENOENT") throw new ArchiveRefused(doneByAnother, { cause: failure });
+    if (code !== "EEXIST") throw failure;
+    if ((await faultOfFile(path, written)) === null) return;
+    throw new ArchiveRefused(
+      `${path} is there already, the log does not record it, and it holds other bytes than would be written. Run this again; if it is refused again, move that file away first.`,
+    );
+  }
+}
+
+const partEnd = ".part";
+
+/** Files that have not got their names: some process writes them, or was killed while it did. */
+export async function findParts(directory: string): Promise<readonly string[]> {
+  const parts = (await readdir(directory)).filter((name) => name.startsWith("log-") && name.endsWith(partEnd));
+  return parts.map((name) => join(directory, name));
+}
+
+/** As far as it can: one that stays takes room, and does no other harm. */
+export async function removeParts(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { force: true }).catch(() => {});
 }
 
 type Flush = (lines: string) => Promise<Pick<Block, "offset" | "length">>;

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "commander";
+import { isWorthWaiting, pauseMsAfter, type Service } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -44,14 +46,53 @@ async function printEvents(context: CommandContext, { job, after, follow, types 
     ...(types === undefined ? {} : { types }),
     ...(follow ? {} : { wait: "0" }),
   });
-  await onService(context, async (service) => {
-    for await (const line of service.lines(`/api/events?${query}`, "application/x-ndjson")) {
-      if (line !== "") context.print(line);
-    }
-  }).catch((failure: unknown) => {
+  if (!follow) {
+    return await onService(context, (service) => printLines(service, query, context.print));
+  }
+  await onService(context, (service) => followLog(context, service, query)).catch((failure: unknown) => {
     // An interrupt is the normal end of --follow.
-    if (!(follow && context.interrupted.aborted)) throw failure;
+    if (!context.interrupted.aborted) throw failure;
   });
+}
+
+async function printLines(service: Service, query: URLSearchParams, print: (line: string) => void): Promise<void> {
+  for await (const line of service.lines(`/api/events?${query}`, "application/x-ndjson")) {
+    if (line !== "") print(line);
+  }
+}
+
+/**
+ * A feed without an end ends where the service stops: the next one begins after the last event that was printed. A service
+ * that never answered is not waited for.
+ */
+async function followLog(context: CommandContext, service: Service, query: URLSearchParams): Promise<never> {
+  let last: string | null = null;
+  let isAnswered = false;
+  let told = "";
+  const print = (line: string): void => {
+    last = line;
+    told = "";
+    context.print(line);
+  };
+  for (;;) {
+    let failure: unknown = null;
+    try {
+      await printLines(service, query, print);
+    } catch (thrown) {
+      if (!(isAnswered || last !== null) || !isWorthWaiting(thrown)) throw thrown;
+      if (thrown.message !== told) context.tell(`${thrown.message} Retrying.`);
+      told = thrown.message;
+      failure = thrown;
+    }
+    isAnswered = true;
+    if (last !== null) query.set("after", cursorOf(last));
+    await pause(pauseMsAfter(failure), undefined, { signal: context.interrupted });
+  }
+}
+
+function cursorOf(line: string): string {
+  const { sequence, index } = JSON.parse(line);
+  return `${sequence}.${index}`;
 }
 
 async function printHistory(

@@ -59,9 +59,9 @@ async function watch(context: CommandContext, kind: Kind, id: string, { json }: 
     else progress.show(total - pending - deferred, total, `recipients done, ${now.status}`);
   };
   const onWaiting = (reason: string): void => progress.interrupt(`${reason} Retrying.`);
-  const last = await onService(context, (service) => watchJob(service, kind.pathOf(id), onChange, onWaiting)).finally(
-    progress.end,
-  );
+  const last = await onService(context, (service) =>
+    watchJob(service, kind.pathOf(id), onChange, onWaiting, context.interrupted),
+  ).finally(progress.end);
   if (!json) kind.print(context, last, false);
   if (last.status === "completed") return;
   throw new CommandFailed(`The ${kind.one} is ${last.status}.${remedyFor(kind, last)}`);

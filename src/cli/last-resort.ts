@@ -18,7 +18,14 @@ export class UncaughtError extends Error {
 export function installLastResort(logger: Logger, withinMs: number): AbortSignal {
   const breaking = new AbortController();
   let first: string | null = null;
-  const end = (): never => process.exit(1);
+  const end = (): never => {
+    try {
+      return process.exit(1);
+    } catch {
+      // A listener of "exit" has thrown. None is called a second time.
+      return process.exit(1);
+    }
+  };
 
   const onUncaught = (thrown: unknown): void => {
     // Code can also throw values that are not errors, such as undefined.

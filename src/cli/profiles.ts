@@ -4,7 +4,7 @@ import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { readText } from "./read-letter.ts";
-import { explainedProfiles } from "./service-address.ts";
+import { expectKey, explainedProfiles } from "./service-address.ts";
 import { printTable } from "./table.ts";
 
 type JsonOption = { readonly json?: boolean };
@@ -83,6 +83,7 @@ async function setProfile(
   // The settings say whether it is one.
   const { serviceUrl } = context.readConfig(url === undefined ? {} : { WAYBILL_URL: url });
   const stored = keyFile === undefined ? key : (await readText(keyFile)).trim();
+  if (stored !== undefined) expectKey(stored);
   // A key goes with its URL: it is not sent to another one.
   const isSameUrl = url === undefined || serviceUrl === before?.url;
   const profile = {

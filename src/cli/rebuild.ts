@@ -175,6 +175,7 @@ const setupOf = (context: CommandContext, parts: Parts, onRebuilt: RebuildSetup[
   ...sourcesOf(parts),
   announcements: parts.announcements,
   onProgress: printProgress(context),
+  onKeys: (name) => context.tell(`${name}: every event is there; the server adds the keys of its tables.`),
   onRebuilt,
   signal: context.interrupted,
 });
@@ -192,12 +193,17 @@ async function explaining(context: CommandContext, mode: string | null, work: ()
   }
 }
 
-/** Prints at most one line a second for each read model. Unlike the progress bar it overwrites nothing, so it reads well in a pipe. */
+/**
+ * Prints at most one line a second for each read model, the first after a second: what the first events took says little
+ * of the others. Unlike the progress bar it overwrites nothing, so it reads well in a pipe.
+ */
 function printProgress({ tell }: CommandContext): (progress: Progress) => void {
   const printedAt = new Map<string, number>();
   return ({ projection, sequence, lastSequence, eventsPerSecond, secondsLeft }) => {
-    if (performance.now() - (printedAt.get(projection) ?? Number.NEGATIVE_INFINITY) < 1000) return;
+    const before = printedAt.get(projection);
+    if (before !== undefined && performance.now() - before < 1000) return;
     printedAt.set(projection, performance.now());
+    if (before === undefined) return;
     const left = secondsLeft > 0 ? `, ${toDuration(secondsLeft)} left` : "";
     tell(`${projection}: ${sequence} of ${lastSequence} events, ${Math.round(eventsPerSecond)} a second${left}`);
   };

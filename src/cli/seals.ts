@@ -10,6 +10,7 @@ import { sealingOf } from "../roles/sealing.ts";
 import { bucketOfSeals, createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { type LogFileHead, logFileFormat, toLine } from "../seals/log-file.ts";
+import { publishAgainAfter } from "../seals/seal-destinations.ts";
 import { publicPemOf } from "../seals/seal-key.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import { whyNoFile } from "./client/file-failure.ts";
@@ -89,13 +90,17 @@ function print(context: CommandContext, keyId: string, publicKey: string, json: 
 
 async function acceptLog(context: CommandContext, { json, yes }: JsonOption & YesOption): Promise<void> {
   await onReadModels(context, async ({ db, connection, config, patiently }) => {
-    const name = streamName(config.natsPrefix, "JOBS");
+    const { natsPrefix: prefix, streamReplicas: replicas } = config;
+    const name = streamName(prefix, "JOBS");
     const before = await createSealMemory(db, name).last();
-    const last = await patiently((await createJetStreamSealedLog(connection, config.natsPrefix)).lastSeal);
+    const last = await patiently((await createJetStreamSealedLog(connection, prefix)).lastSeal);
     if (before !== null && before.sequence === last?.sequence) {
       context.tell("The log still has the remembered seal: there is nothing to accept.");
     }
     await askFirst(context, "Forget the remembered seal, and accept the log as it is?", { yes });
+    const sealing = sealingOf(config, bucketOfSeals);
+    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }, sealing));
+    await patiently(() => publishAgainAfter(store, last?.sequence ?? 0));
     await forgetSeals(db, name);
     const forgotten = before === null ? "Nothing was remembered." : `The seal at ${before.sequence} is forgotten.`;
     const now = last === null ? "The log has no seal." : `The last seal of the log, at ${last.sequence}, replaces it.`;

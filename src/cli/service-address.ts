@@ -10,9 +10,24 @@ export type ChosenService = ServiceAddress & { readonly profile: string | null }
  * The service that a command talks to: `--url`, or `--profile`, or WAYBILL_URL, or WAYBILL_PROFILE, or the profile that
  * `waybill profiles use` chose, or else the one on this machine. A key of a profile goes to the URL of that profile only.
  */
-export function serviceAddress(
-  context: Pick<CommandContext, "readConfig" | "serviceOptions" | "profileFile">,
-): ChosenService {
+export function serviceAddress(context: AddressContext): ChosenService {
+  const chosen = chooseService(context);
+  if (chosen.key !== null) expectKey(chosen.key);
+  return chosen;
+}
+
+/** No header carries another text, and without its header a request is never sent, as if there were no service. */
+export function expectKey(key: string): void {
+  if (!/^[\x21-\x7e]*$/.test(key)) {
+    throw new WrongUsage(
+      "The API key is none: it has spaces or characters that are not ASCII; expected the whole text that keys create printed",
+    );
+  }
+}
+
+type AddressContext = Pick<CommandContext, "readConfig" | "serviceOptions" | "profileFile">;
+
+function chooseService(context: AddressContext): ChosenService {
   const { url, key, profile } = context.serviceOptions();
   if (url !== undefined && profile !== undefined) throw new WrongUsage("--url and --profile both name a service");
   const overrides = {

@@ -4,7 +4,13 @@ import { asking, type JetStreamConnection, payloadLimit } from "../nats/connecti
 import { isStreamMissing } from "../nats/errors.ts";
 import { lastMessageOf, removeMessage, storeIfLast } from "../nats/jetstream-api.ts";
 import { openLazily } from "../nats/open-lazily.ts";
-import { type ResultChunk, type ResultRef, type ResultStore, ResultStoreFull } from "./result-store.ts";
+import {
+  type ResultChunk,
+  type ResultPiece,
+  type ResultRef,
+  type ResultStore,
+  ResultStoreFull,
+} from "./result-store.ts";
 
 const answerTimeoutMs = 1500;
 /** The overhead of a message besides the piece: subject and headers. */
@@ -31,6 +37,14 @@ export function createJetStreamResultStore(
     return await lastMessageOf(connection, stream, resultSubjectOf(prefix, result, result.run, index));
   };
 
+  const subjectsBelow = (tokens: string): Promise<readonly string[]> =>
+    asking(connection, async () => {
+      const manager = await open();
+      const filter = `${streamFilter(prefix, "RESULTS").slice(0, -1)}${tokens}.>`;
+      const { state } = await manager.streams.info(stream, { subjects_filter: filter });
+      return Object.keys(state.subjects ?? {});
+    });
+
   return {
     get maxBytes() {
       return maxPayload() - overheadBytes - overheadOfChunk;
@@ -45,13 +59,8 @@ export function createJetStreamResultStore(
         const found = await find(result, index);
         return found === null ? null : decodeChunk(found.data);
       }),
-    ofTenant: (tenant) =>
-      asking(connection, async () => {
-        const manager = await open();
-        const filter = `${streamFilter(prefix, "RESULTS").slice(0, -1)}${tenant}.>`;
-        const { state } = await manager.streams.info(stream, { subjects_filter: filter });
-        return resultsIn(tenant, Object.keys(state.subjects ?? {}));
-      }),
+    ofTenant: async (tenant) => resultsIn(tenant, await subjectsBelow(tenant)),
+    piecesOf: async ({ tenant, jobId }) => (await subjectsBelow(`${tenant}.${jobId}`)).map(pieceOf),
     erase: (result, index) =>
       asking(connection, async () => {
         const found = await find(result, index);
@@ -81,6 +90,11 @@ function resultsIn(tenant: string, subjects: readonly string[]): readonly Result
     found.set(`${jobId}.${run}`, { tenant, jobId, run: Number(run) });
   }
   return [...found.values()];
+}
+
+function pieceOf(subject: string): ResultPiece {
+  const [run = "", index = ""] = subject.split(".").slice(-2);
+  return { run: Number(run), index: Number(index) };
 }
 
 async function ensureStream(

@@ -3,6 +3,8 @@ import type { JobRef } from "../event-log/event-log.ts";
 /** The file that one run of a job makes. */
 export type ResultRef = JobRef & { readonly run: number };
 
+export type ResultPiece = { readonly run: number; readonly index: number };
+
 /**
  * A piece of the file, which ends between two rows. Its cursor is the position after the last of them, where the next
  * piece starts.
@@ -34,6 +36,9 @@ export interface ResultStore {
 
   /** All files of a tenant with at least one stored piece, complete or not. */
   ofTenant(tenant: string): Promise<readonly ResultRef[]>;
+
+  /** The numbers of the stored pieces of a job, of all its runs; there may be gaps where pieces were erased. */
+  piecesOf(job: JobRef): Promise<readonly ResultPiece[]>;
 
   /** Overwrites and removes a piece; a missing one is not a failure. */
   erase(result: ResultRef, index: number): Promise<void>;

@@ -1,9 +1,9 @@
 import { type JobLabels, noLabels } from "../domain/job/job-record.ts";
-import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import type { JobRef } from "../event-log/event-log.ts";
 import { type AppendOutcome, timed } from "../event-log/observe-appends.ts";
 import type { ContentAttachment, ContentStore, JobContent } from "./content-store.ts";
 import { decodeContent, digestOf } from "./encode-content.ts";
-import type { ResultRef, ResultStore } from "./result-store.ts";
+import type { ResultStore } from "./result-store.ts";
 
 /**
  * Erases everything that was stored for a job, once its history decides so. Called again after a crash, it continues.
@@ -17,7 +17,17 @@ export async function eraseContent(contentStore: ContentStore, job: JobRef): Pro
 async function eraseAttachments({ get, attachments }: ContentStore, job: JobRef): Promise<void> {
   const content = await get(job);
   if (content === null) return;
-  for (const { sha256 } of decodeContent(content).attachments ?? []) await attachments.erase(job, sha256);
+  for (const { sha256 } of attachmentsIn(content)) await attachments.erase(job, sha256);
+}
+
+/** None of a content that cannot be decoded: it is to be erased all the same. */
+function attachmentsIn(content: Uint8Array): readonly ContentAttachment[] {
+  try {
+    return decodeContent(content).attachments ?? [];
+  } catch (failure) {
+    if (failure instanceof SyntaxError) return [];
+    throw failure;
+  }
 }
 
 /** The parts of a job's content that are shown with the job; null or empty once they are erased. */
@@ -72,24 +82,16 @@ export const observeContents = (store: ContentStore, observe: (outcome: AppendOu
   put: (job, content) => timed(() => store.put(job, content), observe),
 });
 
-type Results = Pick<ResultStore, "get" | "erase">;
-
 /**
  * Erases the files that the runs of a job have stored, complete or not: they hold addresses and subjects. Only for a
  * job that has ended, because a running one would continue to store. Called again after a crash, it continues; if there
- * is nothing (any more), it does nothing.
+ * is nothing (any more), it does nothing. It asks which pieces there are, as a worker that stood still may have stored one
+ * after an earlier erasure.
  */
-export async function eraseResult(log: EventLog, results: Results, job: JobRef): Promise<void> {
-  const runs = new Set<number>([1]);
-  for (const { event } of await log.readDecisions(job)) {
-    if (event.type === "JobStarted") runs.add(event.data.run);
+export async function eraseResult(results: Pick<ResultStore, "piecesOf" | "erase">, job: JobRef): Promise<void> {
+  const pieces = await results.piecesOf(job);
+  // From the end: where the last piece of a file exists, all of them do.
+  for (const { run, index } of [...pieces].sort((one, other) => other.index - one.index)) {
+    await results.erase({ ...job, run }, index);
   }
-  for (const run of runs) await eraseRun(results, { ...job, run });
-}
-
-/** From the end: after a crash the remaining pieces can still be found from the first one. */
-async function eraseRun(results: Results, ref: ResultRef): Promise<void> {
-  let chunks = 0;
-  while ((await results.get(ref, chunks)) !== null) chunks += 1;
-  for (let index = chunks - 1; index >= 0; index -= 1) await results.erase(ref, index);
 }

@@ -157,9 +157,15 @@ export const openConnection = (db: Knex): Promise<Connection> => db.client.acqui
 
 /** Ends a connection at once. Its pending queries fail; the driver's own `destroy` leaves them unanswered. */
 export function abandonConnection(connection: Connection): void {
-  const { stream } = connection as Connection & { readonly stream: Socket };
-  stream.destroy(new Error("The connection was given up."));
+  socketOf(connection).destroy(new Error("The connection was given up."));
 }
+
+/** For a statement that takes the longer the larger a table is: its caller learns otherwise that the server is frozen. */
+export function waitWithoutLimit(connection: Connection): void {
+  socketOf(connection).setTimeout(0);
+}
+
+const socketOf = (connection: Connection): Socket => (connection as Connection & { readonly stream: Socket }).stream;
 
 /** One statement on a connection of one's own. */
 export function ask<Row>(connection: Connection, sql: string, bindings: readonly unknown[] = []): Promise<Row[]> {

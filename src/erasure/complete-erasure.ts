@@ -32,7 +32,7 @@ export interface OutboxRequests {
 export type ErasurePorts = {
   readonly log: EventLog;
   readonly contentStore: ContentStore;
-  readonly results: Pick<ResultStore, "get" | "erase">;
+  readonly results: Pick<ResultStore, "get" | "piecesOf" | "erase">;
   readonly outbox: Pick<OutboxRequests, "eraseRow">;
   readonly suppressions: Pick<SuppressionList, "forgetAddressesOf">;
 };
@@ -53,7 +53,7 @@ export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise
   // First, because the addresses are unknown afterwards.
   if (erased.isWhole || erased.recipients.length > 0) await forgetSuppressed(ports, job, erased);
   if (erased.isWhole) {
-    if (findKind(settings.type)?.file !== undefined) await eraseResult(log, results, job);
+    if (findKind(settings.type)?.file !== undefined) await eraseResult(results, job);
     await eraseContent(contentStore, job);
   } else if (erased.recipients.length > 0) {
     await contentStore.rewrite(job, (content) => withoutRecipients(content, erased.recipients));

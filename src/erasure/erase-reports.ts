@@ -41,10 +41,14 @@ export async function eraseReports(
 }
 
 /** Chunks end between two rows, so no address is split between two chunks. */
-async function isNamedIn(results: Pick<ResultStore, "get">, result: ResultRef, address: string): Promise<boolean> {
-  for (let index = 0; ; index += 1) {
-    const chunk = await results.get(result, index);
-    if (chunk === null) return false;
-    if (namesAddress(Buffer.from(chunk.bytes).toString(), address)) return true;
+async function isNamedIn(
+  results: Pick<ResultStore, "get" | "piecesOf">,
+  result: ResultRef,
+  address: string,
+): Promise<boolean> {
+  for (const { run, index } of await results.piecesOf(result)) {
+    const chunk = run === result.run ? await results.get(result, index) : null;
+    if (chunk !== null && namesAddress(Buffer.from(chunk.bytes).toString(), address)) return true;
   }
+  return false;
 }

@@ -1,8 +1,9 @@
 import type { Cause } from "../event-log/event-log.ts";
+import { isOutage } from "../event-log/persistently.ts";
 import { createPollLoop, type PollLoop } from "../process/poll-loop.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import { eraseLeftover } from "./erase-leftovers.ts";
-import type { StoredThings } from "./stored-things.ts";
+import type { StoredThing, StoredThings } from "./stored-things.ts";
 
 export type SweeperSettings = {
   /** Younger things may still become a job. Any age is safe; this one spares requests that are merely slow. */
@@ -14,6 +15,9 @@ export type SweeperSettings = {
 export type SweeperReports = {
   /** Is called after each round that erased something. */
   readonly erased: (things: number) => void;
+  /** Is called each time with a thing that cannot be decided about or erased. */
+  readonly notErased: (thing: StoredThing, failure: unknown) => void;
+  /** Is called with the failure of each round that broke off. */
   readonly failed: (failure: unknown) => void;
 };
 
@@ -22,7 +26,8 @@ const reason = "No job was made of it.";
 
 /**
  * Erases what requests have stored and left behind: requests that died before they created their job, and requests that
- * came after the content of their job was erased. Several processes share the work; doing it twice does no harm.
+ * came after the content of their job was erased. Several processes share the work; doing it twice does no harm. A thing
+ * that fails is not settled: it comes back, as nothing else would ever erase it, and the others go on meanwhile.
  */
 export function createSweeper(
   ports: ErasurePorts,
@@ -37,8 +42,14 @@ export function createSweeper(
     for (const thing of found) {
       if (stopping.aborted) break;
       const at = new Date(now).toISOString();
-      if ((await eraseLeftover(ports, thing, { reason, cause, at })) !== null) erased += 1;
-      thing.settle();
+      try {
+        if ((await eraseLeftover(ports, thing, { reason, cause, at })) !== null) erased += 1;
+        thing.settle();
+      } catch (failure) {
+        // It concerns all the others, too.
+        if (isOutage(failure)) throw failure;
+        reports.notErased(thing, failure);
+      }
     }
     if (erased > 0) reports.erased(erased);
     return found.length > 0 ? "more" : "done";

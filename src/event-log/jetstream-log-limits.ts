@@ -7,11 +7,12 @@ import { isNameTaken, isOverlapping, isStreamMissing } from "../nats/errors.ts";
 import { isUnanswered } from "../nats/outages.ts";
 
 /**
- * The limits of the log change only while its beginning is cut off (src/archive/jetstream-cut.ts): it is shut, by a size
- * limit that no entry meets, then a limit by count cuts it, and then it is open again. Several processes may change them at
- * the same time: the one that cuts, and every process of the service that finds the log shut and takes the one that shut it
- * for dead. Any of their updates may reach the server late, because a process stood still or lost its connection. A limit
- * by count that applies to an open log would drop as many entries too many as were appended meanwhile.
+ * The limits of the log change while its beginning is cut off (src/archive/jetstream-cut.ts): it is shut, by a size limit
+ * that no entry meets, then a limit by count cuts it, and then it is open again. They also change where a service starts with
+ * another size of the log. Several processes may change them at the same time: the one that cuts, one that starts, and every
+ * process of the service that finds the log shut and takes the one that shut it for dead. Any of their updates may reach the
+ * server late, because a process stood still or lost its connection. A limit by count that applies to an open log would drop
+ * as many entries too many as were appended meanwhile.
  *
  * NATS has no compare-and-set for the settings of a stream, but it refuses a subject that another stream has. So each
  * process that changes the limits has a fence: a subject of its own, which every update of its carries, and a small stream
@@ -39,12 +40,15 @@ export class LimitsTaken extends Error {
   override readonly name = "LimitsTaken";
 }
 
+/** What an operator may change between two starts. */
+export type LogSize = Partial<Pick<StreamConfig, "max_bytes" | "num_replicas">>;
+
 /** The right to change the limits. Every method throws LimitsTaken once another process has taken it. */
 export type LimitsInHand = {
   shut(): Promise<void>;
   /** Keeps so many of the last entries; the log is shut, and stays so. */
   keepLast(count: number): Promise<void>;
-  open(): Promise<void>;
+  open(size?: LogSize): Promise<void>;
   /** Call it last. */
   release(): Promise<void>;
 };
@@ -66,7 +70,7 @@ export async function takeLimits(manager: JetStreamManager, stream: string): Pro
   const id = randomUUID();
   const fence = `${fencesOf(stream)}${id}`;
   let isUncertain = false;
-  const set = async (limits: Limits): Promise<void> => {
+  const set = async (limits: Limits & LogSize): Promise<void> => {
     try {
       const { config } = await manager.streams.info(stream);
       await manager.streams.update(stream, { ...config, ...limits, subjects: [...subjectsOfEntries(config), fence] });
@@ -95,7 +99,7 @@ export async function takeLimits(manager: JetStreamManager, stream: string): Pro
   return {
     shut: () => set(shut),
     keepLast: (count) => set({ ...shut, max_msgs: count, discard: DiscardPolicy.Old }),
-    open: () => set(open),
+    open: (size) => set({ ...open, ...size }),
     release,
   };
 }
@@ -145,13 +149,29 @@ export async function openShutLog(
     if (await isOpen()) return false;
     await pause(retryAfterMs);
   }
-  const until = performance.now() + answerWithinMs;
-  for (;;) {
+  return await untilTaken(async () => {
     await pause(randomInt(patienceMs === 0 ? 1 : jitterMs));
     if (await isOpen()) return false;
+    await openNow(manager, stream);
+    return true;
+  });
+}
+
+/**
+ * Changes the size of the log, under the fence: a late update of a process that saw the log open would open one that is being
+ * cut. A process that cuts it meanwhile is refused, and its log is open.
+ */
+export async function resizeLog(connection: JetStreamConnection, stream: string, size: LogSize): Promise<void> {
+  const manager = await managerOfLimits(connection);
+  await untilTaken(() => openNow(manager, stream, size));
+}
+
+/** Tries again while another process has the limits. */
+async function untilTaken<Result>(act: () => Promise<Result>): Promise<Result> {
+  const until = performance.now() + answerWithinMs;
+  for (;;) {
     try {
-      await openNow(manager, stream);
-      return true;
+      return await act();
     } catch (failure) {
       const isPassing = failure instanceof LimitsTaken || isUnanswered(failure) || isNameTaken(failure);
       if (!isPassing) throw failure;
@@ -161,10 +181,10 @@ export async function openShutLog(
   }
 }
 
-async function openNow(manager: JetStreamManager, stream: string): Promise<void> {
+async function openNow(manager: JetStreamManager, stream: string, size: LogSize = {}): Promise<void> {
   const limits = await takeLimits(manager, stream);
   try {
-    await limits.open();
+    await limits.open(size);
   } finally {
     await limits.release();
   }

@@ -10,7 +10,7 @@ import {
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { isNameTaken, isStreamMissing } from "../nats/errors.ts";
 import { askSlowly } from "../nats/jetstream-api.ts";
-import { isShut, openShutLog, subjectsOfEntries } from "./jetstream-log-limits.ts";
+import { isShut, type LogSize, openShutLog, resizeLog, subjectsOfEntries } from "./jetstream-log-limits.ts";
 import { type StreamKind, streamFilter, streamName } from "./subjects.ts";
 
 /**
@@ -150,11 +150,16 @@ async function checkAndAdjust(connection: JetStreamConnection, found: StreamInfo
       `The stream ${config.name} holds ${found.state.bytes} bytes; expected a limit of at least that, not ${config.max_bytes}.`,
     );
   }
-  if (differing.length > 0) {
-    const changed = { ...found.config, ...config, subjects: found.config.subjects };
-    await manage(connection, ({ streams }) => streams.update(config.name, changed));
-  }
+  if (differing.length === 0) return;
+  if (config.deny_purge) return await resizeLog(connection, config.name, sizeOf(config));
+  const changed = { ...found.config, ...config, subjects: found.config.subjects };
+  await manage(connection, ({ streams }) => streams.update(config.name, changed));
 }
+
+const sizeOf = ({ max_bytes, num_replicas }: NamedConfig): LogSize => ({
+  ...(max_bytes === undefined ? {} : { max_bytes }),
+  ...(num_replicas === undefined ? {} : { num_replicas }),
+});
 
 const manage = (
   connection: JetStreamConnection,

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { mailings, readNews } from "../commands/read-version.ts";
 import { isJobEnd, type JobEnd, type JobSettings } from "../domain/job/events.ts";
 import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
@@ -9,6 +10,7 @@ import type { Ending } from "../event-log/following/active-process.ts";
 import type { Listener } from "../event-log/following/listener.ts";
 import { createLookAgain, until } from "../event-log/following/look-again.ts";
 import { createSerially } from "../event-log/following/serially.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import { howToGather } from "./gather-ends.ts";
 import { makeParts, released } from "./make-parts.ts";
@@ -58,14 +60,15 @@ export function createMailingListener(ports: MailingPorts): Listener {
   /** What is done about a mailing is done one after the other. */
   const serially = createSerially();
 
-  /** Reads the mailing, for the first time or again. */
+  /** Reads the mailing, for the first time or again. Its parts are known once that is over, which others wait for. */
   const read = async (mailing: OpenMailing): Promise<void> => {
-    mailing.isStale = false;
+    const { unheard } = mailing;
     await readOpen(ports.log, mailing);
     for (const [part, { jobId }] of partsOf(mailing).entries()) {
       partOf.set(keyOf({ ...mailing.ref, jobId }), { mailing, part });
     }
     await findMade(ports.log, mailing);
+    mailing.unheard -= unheard;
   };
 
   const decided = (
@@ -78,16 +81,26 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const key = keyOf(ref);
     const mailing = open.get(key) ?? unread(ref);
     open.set(key, mailing);
-    mailing.isStale = true;
+    mailing.unheard += 1;
     return serially(ref, async () => {
       // What must stop stops first: reading takes a moment. Where it is not what was decided last, that follows.
       if (decision === "MailingPaused") await tellRunning(ports.log, mailing, "PauseJob", cause);
       if (decision === "MailingCancelled") await tellRunning(ports.log, mailing, "CancelJob", cause);
       await read(mailing);
-      const isStarted = mailing.version.state.status === "started";
-      if (isStarted && decision === "MailingResumed") await tellRunning(ports.log, mailing, "ResumeJob", cause);
+      if (decision === "MailingPaused" || decision === "MailingResumed") await tellLast(mailing, cause);
       await tend(mailing, cause, ending);
     });
+  };
+
+  /** What is told may be out of date by now, where this is a retry, or another process has gone on. */
+  const tellLast = async (mailing: OpenMailing, cause: Cause): Promise<void> => {
+    for (let told = -1; told !== mailing.version.sequence; ) {
+      const { state, sequence } = mailing.version;
+      told = sequence;
+      if (state.status === "started") await tellRunning(ports.log, mailing, "ResumeJob", cause);
+      if (state.status === "paused") await tellRunning(ports.log, mailing, "PauseJob", cause);
+      mailing.version = await readNews(mailings, ports.log, mailing.ref, mailing.version);
+    }
   };
 
   /** Does what is to be done about the mailing as it is. */
@@ -126,7 +139,14 @@ export function createMailingListener(ports: MailingPorts): Listener {
       takeUp: async (names, ending) => {
         open.clear();
         partOf.clear();
-        for (const name of names) await decided(refOf(name), takingUp, ending, null);
+        for (const name of names) {
+          await decided(refOf(name), takingUp, ending, null).catch((failure: unknown) => {
+            const mailing = open.get(name);
+            if (!(failure instanceof LogFull) || mailing === undefined) throw failure;
+            ports.report(failure);
+            lookAgain(mailing, new Date().toISOString(), ending);
+          });
+        }
       },
     },
     act: (stored, ending) => {
@@ -164,27 +184,34 @@ export function createMailingListener(ports: MailingPorts): Listener {
     // The next part does not wait for the others to end, nor are ends lost where there is no room for it.
     const cause = causedBy(stored);
     return noted.then(async () => {
-      await Promise.all([
-        serially(mailing.ref, () => makeNext(mailing, cause, ending)),
-        record(mailing, part, cause, ending),
-      ]);
+      // Not waited for, as others would wait, too: of an open mailing whoever takes it up finds the ends.
+      void record(mailing, part, cause, ending).catch((failure: unknown) => {
+        ports.report(failure);
+        lookAgain(mailing, new Date().toISOString(), ending);
+      });
+      await serially(mailing.ref, () => makeNext(mailing, cause, ending));
     });
   }
 
   /** Null where no mailing is open: what comes back about its parts later stops nothing any more. */
   function reported(stored: StoredEvent<FeedbackEvent>, ending: Ending): Promise<void> | null {
     if (open.size === 0) return null;
-    const isRead = [...open.values()].filter(({ isStale }) => isStale).map(({ ref }) => serially(ref, async () => {}));
+    const isRead = [...open.values()]
+      .filter(({ unheard }) => unheard > 0)
+      .map(({ ref }) => serially(ref, async () => {}));
     return Promise.all(isRead).then(async () => {
       const mailing = partOf.get(keyOf(stored))?.mailing;
       if (mailing === undefined) return;
       let isToRecord = false;
       await serially(mailing.ref, async () => {
-        isToRecord = noteReport(mailing, stored);
+        isToRecord = noteReport(mailing, stored) && !mailing.gathersReports;
+        if (isToRecord) mailing.gathersReports = true;
       });
       if (!isToRecord) return;
       await pause(gatherReportsMs, undefined, { signal: ending.stopping }).catch(() => {});
       await serially(mailing.ref, async () => {
+        // Where this fails, it is tried again, or the next report records all.
+        mailing.gathersReports = false;
         if (mailing.reports === null) return;
         await recordReports(ports.log, mailing, causedBy(stored));
         await tend(mailing, causedBy(stored), ending);

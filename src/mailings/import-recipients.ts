@@ -103,29 +103,33 @@ async function importInto(
     seal,
   });
   try {
-    for await (const line of recipientLinesOf(file, kind)) {
-      if ("fault" in line) {
-        const fault = { line: line.number, message: line.fault };
-        if (line.ends) return await unreadable(fault);
-        counting.faulty(fault);
-      } else await gathering.take(line.number, line.read);
-    }
-    await finish();
-    return { outcome: "imported", counts: counting.counts(), sequence: adding.version().sequence };
+    const fault = await takeLines();
+    await gathering.end();
+    await adding.end();
+    knownAddresses.keep(mailing, { version: adding.version(), addresses });
+    return fault === null
+      ? { outcome: "imported", counts: counting.counts(), sequence: adding.version().sequence }
+      : { outcome: "unreadable", fault, counts: counting.counts() };
   } catch (failure) {
-    if (failure instanceof NotUtf8) return await unreadable({ line: counting.lines() + 1, message: "is not UTF-8" });
     if (failure instanceof Refused) return failure.outcome;
     throw failure;
   }
 
-  async function finish(): Promise<void> {
-    await gathering.end();
-    await adding.end();
-    knownAddresses.keep(mailing, { version: adding.version(), addresses });
-  }
-  async function unreadable(fault: LineFault): Promise<ImportOutcome> {
-    await finish();
-    return { outcome: "unreadable", fault, counts: counting.counts() };
+  /** Until a fault that ends the file; null where it has none. */
+  async function takeLines(): Promise<LineFault | null> {
+    try {
+      for await (const line of recipientLinesOf(file, kind)) {
+        if ("fault" in line) {
+          const fault = { line: line.number, message: line.fault };
+          if (line.ends) return fault;
+          counting.faulty(fault);
+        } else await gathering.take(line.number, line.read);
+      }
+      return null;
+    } catch (failure) {
+      if (!(failure instanceof NotUtf8)) throw failure;
+      return { line: counting.lines() + 1, message: "is not UTF-8" };
+    }
   }
 }
 

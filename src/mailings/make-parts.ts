@@ -53,7 +53,7 @@ export async function makeParts(
   cause: Cause,
   { stopping }: Ending,
 ): Promise<Instant | null> {
-  while (mailing.running.size < openAtOnce && mailing.made < state.parts.length && !mailing.isStale) {
+  while (mailing.running.size < openAtOnce && mailing.made < state.parts.length && mailing.unheard === 0) {
     stopping.throwIfAborted();
     const now = new Date().toISOString();
     const due = dueAt(mailing, state, now);
@@ -66,7 +66,7 @@ export async function makeParts(
     mailing.lastMadeAt = new Date().toISOString();
   }
   for (const part of mailing.again) {
-    if (mailing.running.size >= openAtOnce || mailing.isStale) return null;
+    if (mailing.running.size >= openAtOnce || mailing.unheard > 0) return null;
     stopping.throwIfAborted();
     note(mailing, part, await runAgain(ports.log, mailing, state, part, cause));
     mailing.again.delete(part);

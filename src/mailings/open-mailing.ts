@@ -34,11 +34,13 @@ export type OpenMailing = Tended & {
   readonly ended: Map<number, PartEnd>;
   /** Hard bounces and complaints that are not recorded yet; null where nothing could stop it for them. */
   reports: { bounced: number; complained: number; upTo: number } | null;
+  /** One of the reports waits for those that come within a moment, and records them all. */
+  gathersReports: boolean;
   /** Where in the log it was opened again last, and how often it was; 0 for never. What ended before it is old. */
   retriedAt: number;
   retries: number;
-  /** Something was decided about it that is still to be read. */
-  isStale: boolean;
+  /** How many decisions about it are still to be read. */
+  unheard: number;
 };
 
 export const unread = (ref: JobRef): OpenMailing => ({
@@ -52,7 +54,8 @@ export const unread = (ref: JobRef): OpenMailing => ({
   retries: 0,
   ended: new Map(),
   reports: null,
-  isStale: true,
+  gathersReports: false,
+  unheard: 0,
   looksAt: null,
 });
 

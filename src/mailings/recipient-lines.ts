@@ -1,5 +1,5 @@
 import type { ContentRecipient } from "../content/content-store.ts";
-import { toDisplayName } from "../domain/recipients/display-name.ts";
+import { type RecipientColumns, recipientColumns, recipientOfRow } from "../domain/recipients/recipient-table.ts";
 import { toRecipient } from "../intake/draft-job.ts";
 import { parseJson } from "../intake/parse-json.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
@@ -58,32 +58,18 @@ async function* fromCsv(
   text: AsyncIterable<string>,
   checked: (number: number, value: Readonly<Record<string, unknown>>) => RecipientLine,
 ): AsyncGenerator<RecipientLine> {
-  let columns: readonly string[] | null = null;
+  let columns: RecipientColumns | null = null;
   for await (const line of csvRecordsOf(text)) {
     const { number } = line;
     if ("fault" in line) {
       yield { ...line, ends: true };
     } else if (columns === null) {
-      columns = line.read.map((name) => (name.toLowerCase() === "email" ? "email" : name));
-      if (columns.includes("email")) continue;
+      columns = recipientColumns(line.read);
+      if (columns !== null) continue;
       yield { number, fault: "names no column email; expected one, as in email,name", ends: true };
       return;
     } else {
-      yield checked(number, ofCells(columns, line.read));
+      yield checked(number, recipientOfRow(columns, line.read));
     }
   }
-}
-
-/** A name that cannot stand beside an address, as an empty one cannot, is a variable like the others. */
-function ofCells(columns: readonly string[], cells: readonly string[]): Readonly<Record<string, unknown>> {
-  const name = toDisplayName(cells[columns.indexOf("name")] ?? "");
-  const variables = Object.fromEntries(
-    columns.flatMap((column, index) => {
-      const cell = cells[index];
-      const isOwn = column === "email" || column === "" || (column === "name" && name !== null);
-      return isOwn || cell === undefined ? [] : [[column, cell]];
-    }),
-  );
-  const own = { email: cells[columns.indexOf("email")] ?? "", ...(name === null ? {} : { name }) };
-  return Object.keys(variables).length === 0 ? own : { ...own, variables };
 }

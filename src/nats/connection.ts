@@ -194,7 +194,7 @@ export async function asking<Answer>(connection: JetStreamConnection, ask: () =>
 /** Whether other servers may hold other parts of the same stream. */
 export const isClustered = ({ nats }: JetStreamConnection): boolean => Boolean(nats.info?.cluster);
 
-export const nanosOf = (ms: number): number => ms * 1_000_000;
+export const nanosOf = (ms: number): number => Math.round(ms * 1_000_000);
 
 /**
  * The largest message that the server accepts, in bytes. Between two connections the client does not know it: the last

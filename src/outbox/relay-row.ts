@@ -1,5 +1,6 @@
 import type { Instant } from "../domain/message.ts";
 import { type CallerLimits, expectedTenantName, isTenantName } from "../domain/tenant.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { newTraceparent, readTraceparent } from "../event-log/traceparent.ts";
 import { findAccepted, toCreatedJob } from "../intake/accept-job.ts";
@@ -32,7 +33,10 @@ export async function relayRow(dependencies: RelayRowDependencies, row: TakenRow
   try {
     return { result: await createJobOf(dependencies, row), failure: null };
   } catch (failure) {
-    return { result: later(row, delayAfterAttempt(row.attempts), problemOfFailure(failure, "id of the row")), failure };
+    const delayMs = delayAfterAttempt(row.attempts);
+    // The job may have been created all the same: an application that reads "failed" would write the row anew.
+    if (failure instanceof Unavailable) return { result: { row, outcome: "later", delayMs }, failure };
+    return { result: later(row, delayMs, problemOfFailure(failure, "id of the row")), failure };
   }
 }
 
@@ -45,9 +49,12 @@ async function createJobOf(dependencies: RelayRowDependencies, row: TakenRow): P
   const job: JobRef = { tenant: row.tenant, jobId: jobIdOfOutboxRow(row.tenant, row.id) };
   const created = await findCreated(dependencies, row, job, json.value);
   if (created !== null) return created;
-  // A relay that makes the last attempt stores its result, unless the row crashed that relay.
+  // A relay that makes the last attempt stores its result, unless the row crashed that relay, or the log did not answer.
   if (row.attempts > maxAttempts)
-    return failed(row, toProblem("internal-error", "Every relay that took this row crashed."));
+    return failed(
+      row,
+      toProblem("internal-error", "Every relay that took this row crashed, or had no answer of the log."),
+    );
   return await create(dependencies, row, job, json.value);
 }
 

@@ -32,7 +32,7 @@ const writeAfterMs = 10;
  * the line. What is left is written when the process exits, also after an exception that nothing has caught.
  */
 function toStandardOutput(): DestinationStream {
-  const output = destination({ dest: 1, sync: true });
+  const output = openOutput(1);
   let lines = "";
   const flush = (): void => {
     output.write(lines);
@@ -47,8 +47,29 @@ function toStandardOutput(): DestinationStream {
   };
 }
 
+/**
+ * Lines are lost while they cannot be written, for instance to a file on a full disk: that ends no process. The output holds
+ * the text at which writing began to fail, perhaps the rest of a line, and tries it again before the next one.
+ */
+function openOutput(dest: 1 | 2): DestinationStream {
+  const output = destination({ dest, sync: true });
+  let isFailing = false;
+  output.on("error", () => {
+    isFailing = true;
+  });
+  return {
+    write: (lines) => {
+      if (isFailing) {
+        isFailing = false;
+        output.write("");
+      }
+      if (!isFailing) output.write(lines);
+    },
+  };
+}
+
 function toTerminal(form: LogForm, level: string): DestinationStream {
-  const output = destination({ dest: 2, sync: true });
+  const output = openOutput(2);
   const paint = paintFor(form === "coloured");
   const withStack = level === "debug" || level === "trace";
   return { write: (line) => output.write(toTerminalLine(line, paint, withStack)) };

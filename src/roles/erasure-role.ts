@@ -6,7 +6,7 @@ import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.
 import { createRetention } from "../erasure/retention.ts";
 import { createSweeper } from "../erasure/sweeper.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
-import { createOutageReport } from "../process/logger.ts";
+import { createOutageReport, describeFailure } from "../process/logger.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
 import { startListener } from "./listeners.ts";
 import type { Parts } from "./parts.ts";
@@ -40,6 +40,11 @@ export function startErasing(parts: Parts): void {
   const settings = { keptMs: retentionDays * dayMs, everyMs };
   const retention = createRetention(ports, endedJobs, alone, settings, {
     erased: (erased, endedBefore) => logger.info({ ...erased, endedBefore, retentionDays }, "expired jobs erased"),
+    notErased: ({ tenant, jobId }, failure) =>
+      logger.warn(
+        { tenant, jobId, error: describeFailure(failure) },
+        "expired job not erased; trying again in an hour",
+      ),
     failed: createOutageReport(logger, { part: "retention" }).failed,
   });
   retention.start();
@@ -52,6 +57,11 @@ function startSweeping({ config, logger, connection, lifecycle }: Parts, ports: 
   const settings = { olderThanMs: dayMs, everyMs: sweepEveryMs };
   const sweeper = createSweeper(ports, things, settings, {
     erased: (count) => logger.info({ count }, "content without a job erased"),
+    notErased: ({ job: { tenant, jobId } }, failure) =>
+      logger.warn(
+        { tenant, jobId, error: describeFailure(failure) },
+        "stored content not looked at; trying again later",
+      ),
     failed: createOutageReport(logger, { part: "sweeper" }).failed,
   });
   sweeper.start();

@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { untilInterrupted, WaitInterrupted } from "../nats/patience.ts";
 import { createLifecycle } from "../process/lifecycle.ts";
 import { createLogger } from "../process/logger.ts";
+import { nameSourcesInStackTraces } from "../process/stack-traces.ts";
 import { type CompleteConfig, readConfig } from "../settings/config.ts";
 import { connectParts } from "./parts.ts";
 import { startProjecting } from "./projector-role.ts";
@@ -38,5 +39,6 @@ async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
   }
 }
 
+nameSourcesInStackTraces();
 if (parentPort === null) throw new Error("This file runs only as a thread; it is not a program.");
 await serve(parentPort);

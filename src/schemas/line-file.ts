@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
+import { plainCell } from "../domain/recipients/recipient-table.ts";
 
 export const csvType = "text/csv";
 export const ndjsonType = "application/x-ndjson";
@@ -48,7 +49,7 @@ export async function* csvRecordsOf(text: AsyncIterable<string>): AsyncGenerator
   source.pipe(parser);
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
-      yield { number: info.lines, read: record.map((cell) => unarmed(cell.trim())) };
+      yield { number: info.lines, read: record.map(plainCell) };
     }
   } catch (failure) {
     if (!(failure instanceof CsvError)) throw failure;
@@ -58,9 +59,6 @@ export async function* csvRecordsOf(text: AsyncIterable<string>): AsyncGenerator
     source.destroy();
   }
 }
-
-/** Exports of Waybill escape cells that a spreadsheet would run as formulas: see csv.ts. */
-const unarmed = (cell: string): string => cell.replace(/^'(?=[=+\-@＝＋－＠])/, "");
 
 const longestLine = 65_536;
 

@@ -20,7 +20,10 @@ export type EvidenceTrust = {
    * proves only that it was not altered since somebody signed it.
    */
   readonly keys: readonly string[];
-  /** Seals that were published elsewhere, such as the lines of SEAL_FILE: those of the bundle must be among them. */
+  /**
+   * Seals that were published elsewhere, such as the lines of SEAL_FILE: those of the bundle must be among them, and no entry
+   * that they cover may lack its proof. Ask again for a bundle that was made before the last of them.
+   */
   readonly seals?: readonly { readonly to: number; readonly digest: string }[];
 };
 
@@ -31,7 +34,7 @@ export type ProvenEvidence = {
   readonly jobId: string;
   readonly madeAt: string;
   readonly events: readonly EvidencedEvent[];
-  /** What was sent and to whom, as it is stored; null once it was erased. */
+  /** What was sent and to whom, as it is stored; null once it was erased, or while it is being erased. */
   readonly content: unknown;
   /** How many entries of the log no seal covers yet: ask again later for evidence that has them sealed. */
   readonly unsealed: number;
@@ -58,6 +61,7 @@ export async function verifyEvidence(bundle: string | Uint8Array, trust: Evidenc
     check("the service signed this bundle as a whole", await faultsOfSignature(read)),
     check("each seal of the log carries its signature", (await Promise.all(statement.seals.map(faultOfSeal))).flat()),
     check("each seal is among those that were published", faultsOfPublished(statement.seals, trust.seals)),
+    check("each entry that a published seal covers has its proof", faultsOfUnproven(statement, trust.seals)),
     check("each entry stands in the sealed log as it is shown", await faultsOfProofs(statement)),
     check("the entries are those of this job or mailing, in order", [
       ...entries.flatMap(({ fault }) => fault ?? []),
@@ -136,6 +140,14 @@ function faultsOfPublished(seals: readonly Seal[], published: EvidenceTrust["sea
   return unknown.map(({ from, to }) => `The seal of events ${from} to ${to} is not.`);
 }
 
+function faultsOfUnproven({ entries }: Statement, published: EvidenceTrust["seals"] = []): readonly string[] {
+  const sealedTo = published.reduce((last, { to }) => Math.max(last, to), 0);
+  const unproven = entries.filter(({ sequence, proof }) => proof === null && sequence <= sealedTo);
+  return unproven.map(
+    ({ sequence }) => `Entry ${sequence} has no proof, and a published seal covers it: ask for the evidence again.`,
+  );
+}
+
 async function faultsOfProofs({ entries, seals }: Statement): Promise<readonly string[]> {
   const bySequence = new Map(seals.map((seal) => [seal.sequence, seal]));
   const faults = await Promise.all(entries.map((entry) => faultOfProof(entry, bySequence)));
@@ -170,8 +182,8 @@ async function faultsOfContent({ content }: Statement, events: readonly Evidence
   const isCreation = first?.type === "JobCreated" || first?.type === "MailingCreated";
   const named = isCreation ? first.data["contentSha256"] : null;
   if (typeof named !== "string") return ["The first event is not the creation of the job or mailing."];
-  if (content === null) return [];
   const erasures = events.filter(({ type }) => type === "JobContentErased" || type === "MailingContentErased");
+  if (content === null) return erasures.length > 0 ? [] : ["It is not in the bundle, and no erasure is recorded."];
   const isPartial = erasures.every(({ type, data }) => type === "JobContentErased" && data["recipients"] !== null);
   // An erasure names the digest of the content that it left.
   const left = erasures.length === 0 ? named : erasures.at(-1)?.data["contentSha256"];

@@ -20,7 +20,7 @@ const one = "/api/jobs/{jobId}";
 type Retry = CallOptions & NonNullable<BodyOf<`${typeof one}/retry`, "post">>;
 
 export const createJobs = (requests: Requests) => {
-  const { request, open, pages, linkedPages } = requests;
+  const { request, open, readText, pages, linkedPages } = requests;
   const decide = (decision: "pause" | "resume", jobId: string, { signal, ...body }: Reason): Promise<Job> =>
     request("post", `${one}/${decision}`, { params: { jobId }, body, isRepeatable: true, signal });
   const get = (jobId: string, options: CallOptions = {}): Promise<Job> =>
@@ -79,8 +79,8 @@ export const createJobs = (requests: Requests) => {
     explain: (jobId: string, options: CallOptions = {}): Promise<AnswerTo<`${typeof one}/explain`, "get">> =>
       request("get", `${one}/explain`, { params: { jobId }, ...options }),
     /** A bundle for `verifyEvidence`. */
-    evidence: async (jobId: string, options: CallOptions = {}): Promise<string> =>
-      await (await open("get", `${one}/evidence`, { params: { jobId }, ...options })).text(),
+    evidence: (jobId: string, options: CallOptions = {}): Promise<string> =>
+      readText("get", `${one}/evidence`, { params: { jobId }, ...options }),
     /** The file that it made, to be read as it comes. */
     result: (jobId: string, options: CallOptions = {}): Promise<Response> =>
       open("get", `${one}/result`, { params: { jobId }, ...options }),

@@ -23,7 +23,7 @@ type Retry = CallOptions & NonNullable<BodyOf<`${typeof one}/retry`, "post">>;
 type Test = CreateOptions & NonNullable<BodyOf<`${typeof one}/test`, "post">>;
 
 export const createMailings = (requests: Requests) => {
-  const { request, open, pages, linkedPages, transport } = requests;
+  const { request, readText, pages, linkedPages, transport } = requests;
   const get = (mailingId: string, options: CallOptions = {}): Promise<Mailing> =>
     request("get", one, { params: { mailingId }, ...options });
   type Decision = "pause" | "resume" | "cancel" | "undo";
@@ -47,6 +47,7 @@ export const createMailings = (requests: Requests) => {
         path: `/api/mailings/${encodeURIComponent(mailingId)}/recipients`,
         headers: { "Content-Type": "application/x-ndjson" },
         ...(await toLinesBody(recipients)),
+        isRepeatable: true,
         timeoutMs: null,
         signal,
       });
@@ -108,7 +109,7 @@ export const createMailings = (requests: Requests) => {
     explain: (mailingId: string, options: CallOptions = {}): Promise<AnswerTo<`${typeof one}/explain`, "get">> =>
       request("get", `${one}/explain`, { params: { mailingId }, ...options }),
     /** A bundle for `verifyEvidence`. */
-    evidence: async (mailingId: string, options: CallOptions = {}): Promise<string> =>
-      await (await open("get", `${one}/evidence`, { params: { mailingId }, ...options })).text(),
+    evidence: (mailingId: string, options: CallOptions = {}): Promise<string> =>
+      readText("get", `${one}/evidence`, { params: { mailingId }, ...options }),
   };
 };

@@ -2,7 +2,7 @@ import type { MailRecipient } from "./types.ts";
 
 type Items<Item> = Iterable<Item> | AsyncIterable<Item> | ReadableStream<Item>;
 
-/** Items as they come. A function that begins anew each time allows the import to be repeated after a lost answer. */
+/** Items as they come. An array, or a function that begins anew each time, allows the import to be repeated. */
 export type Lines<Item> = Items<Item> | (() => Items<Item>);
 
 export type Recipients = Lines<MailRecipient>;
@@ -11,7 +11,7 @@ export type Recipients = Lines<MailRecipient>;
 export type LinesBody = {
   readonly open: () => ReadableStream<Uint8Array<ArrayBuffer>> | Blob;
   readonly broken: () => { readonly reason: unknown } | null;
-  readonly isRepeatable: boolean;
+  readonly opensOnce: boolean;
 };
 
 const chunkLength = 65_536;
@@ -25,7 +25,7 @@ export async function toLinesBody<Item>(items: Lines<Item>): Promise<LinesBody> 
   const linesOf = () => toNdjson(typeof items === "function" ? items() : items);
   if (!canStream) {
     const gathered = await gather(linesOf());
-    return { open: () => gathered, broken: () => null, isRepeatable: true };
+    return { open: () => gathered, broken: () => null, opensOnce: false };
   }
   let broken: { readonly reason: unknown } | null = null;
   const onFailure = (reason: unknown): void => {
@@ -34,7 +34,7 @@ export async function toLinesBody<Item>(items: Lines<Item>): Promise<LinesBody> 
   return {
     open: () => toStream(linesOf(), onFailure),
     broken: () => broken,
-    isRepeatable: typeof items === "function" || Array.isArray(items),
+    opensOnce: typeof items !== "function" && !Array.isArray(items),
   };
 }
 

@@ -48,6 +48,9 @@ export function createRequests(transport: Transport) {
     return transport.open(toSent(method, path, { ...asked, headers }));
   };
 
+  const readText = <P extends Path, M extends MethodOf<P>>(method: M, path: P, asked: Request<P, M>): Promise<string> =>
+    transport.read(toSent(method, path, { ...asked, headers: { Accept: "*/*", ...asked.headers } }));
+
   async function* pages<P extends Path, Item>(
     path: P,
     query: object,
@@ -78,7 +81,7 @@ export function createRequests(transport: Transport) {
       asked = next === undefined ? null : new URL(next, "http://localhost").search;
     }
   }
-  return { request, open, pages, linkedPages, transport };
+  return { request, open, readText, pages, linkedPages, transport };
 }
 
 function toSent<P extends Path, M>(method: string, path: P, asked: Request<P, M>): Sent {

@@ -79,8 +79,8 @@ export const createSuppressions = ({ request, pages, transport }: Requests) => (
     { signal }: CallOptions = {},
   ): Promise<AnswerTo<"/api/suppressions/import", "post">> => {
     const headers = { "Content-Type": "application/x-ndjson" };
-    const body = await toLinesBody(lines);
-    const sent = { method: "POST", path: "/api/suppressions/import", headers, ...body, timeoutMs: null, signal };
+    const asked = { method: "POST", path: "/api/suppressions/import", headers, timeoutMs: null, signal };
+    const sent = { ...asked, ...(await toLinesBody(lines)), isRepeatable: true };
     return (await transport.send(sent)).body as AnswerTo<"/api/suppressions/import", "post">;
   },
   remove: async (email: string, options: CallOptions = {}): Promise<void> => {

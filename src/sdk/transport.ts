@@ -27,6 +27,8 @@ export type Sent = {
   readonly timeoutMs?: number | null;
   /** Whether the request takes effect once however often it arrives. */
   readonly isRepeatable: boolean;
+  /** The body comes from what can be read only once, so the request is sent only once. */
+  readonly opensOnce?: boolean;
   /** Goes on asking while the service is away, for as long as the signal allows. */
   readonly isPatient?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -38,6 +40,8 @@ export type Answered = { readonly body: unknown; readonly headers: Headers };
 export type Transport = {
   /** The whole answer, which is JSON. */
   send(sent: Sent): Promise<Answered>;
+  /** The whole answer as a text, of any type. */
+  read(sent: Sent): Promise<string>;
   /** An answer of any type, whose body is still to be read. */
   open(sent: Sent): Promise<Response>;
 };
@@ -49,7 +53,7 @@ const longestRetryAfterMs = 60_000;
 
 /**
  * Repeats a request after no answer, 408, 500, 502, 503 and 504 where it is safe to repeat, and after 429 always: nothing
- * was done then. Waits at least as long as the service asks for.
+ * was done then. Repeats none whose body can be read only once. Waits at least as long as the service asks for.
  */
 export function createTransport(options: WaybillOptions): Transport {
   const { maxRetries = 5, deadlineMs = 120_000 } = options;
@@ -65,13 +69,17 @@ export function createTransport(options: WaybillOptions): Transport {
       } catch (failure) {
         if (failure instanceof RequestRefused) failure.isAfterLostAnswer = isLost;
         isLost ||= !(failure instanceof RequestRefused && failure.status < 500);
-        const waitMs = waitAfter(failure, sent.isRepeatable, retries);
+        const waitMs = waitAfter(failure, sent, retries);
         if (waitMs === null || retries >= retriesLeft || waitMs > leftMs()) throw failure;
         await pause(waitMs, sent.signal);
       }
     }
   };
-  return { send: (sent) => repeat(sent, readJson), open: (sent) => repeat(sent, async (response) => response) };
+  return {
+    send: (sent) => repeat(sent, readJson),
+    read: (sent) => repeat(sent, (response) => response.text()),
+    open: (sent) => repeat(sent, async (response) => response),
+  };
 }
 
 /** Programs often read the address from an environment that lacks it. In a browser it may be relative to the page. */
@@ -89,8 +97,18 @@ function isHttp(url: string): boolean {
   return URL.canParse(url, page) && /^https?:$/.test(new URL(url, page).protocol);
 }
 
+/**
+ * No header carries another text: every request would fail as if the service were away. Blanks around it, such as the end of
+ * the line of a file, are left out of a header anyway. The message does not show the key.
+ */
+function expectKey(key: unknown): void {
+  if (typeof key === "string" && /^[\x21-\x7e]*$/.test(key.trim())) return;
+  throw new TypeError("key is no API key; expected a text of visible ASCII characters, such as wb_3f9a");
+}
+
 function createAttempt({ url, key, timeoutMs: usual = 30_000, fetch: send = globalThis.fetch }: WaybillOptions) {
   const base = baseOf(url);
+  if (key !== undefined) expectKey(key);
   const authorization: Record<string, string> = key === undefined ? {} : { Authorization: `Bearer ${key}` };
   return async <Answer>(
     { method, path, headers, open, broken, timeoutMs = usual, signal }: Sent,
@@ -143,7 +161,8 @@ function toJson(text: string): unknown {
 }
 
 /** Null where the request is not repeated. */
-function waitAfter(failure: unknown, isRepeatable: boolean, retries: number): number | null {
+function waitAfter(failure: unknown, { isRepeatable, opensOnce = false }: Sent, retries: number): number | null {
+  if (opensOnce) return null;
   const isRefusal = failure instanceof RequestRefused;
   const isPassing = isRefusal
     ? [408, 500, 502, 503, 504].includes(failure.status) || failure.code === "mailing-import-conflict"

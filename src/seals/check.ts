@@ -7,6 +7,8 @@ export type Check = {
   readonly detail: string;
   /** Set if the check is about the signer, not about the contents. */
   readonly isOfSigner?: true;
+  /** Set on a failure that a bundle also shows if it was made before the published seals that it is compared with. */
+  readonly mayBeOld?: true;
 };
 
 export const passed = (what: string, detail: string): Check => ({ ok: true, what, detail });

@@ -43,7 +43,7 @@ const statement = data({
   logSequence: natural,
   entries: Type.Array(entry, { minItems: 1 }),
   seals: Type.Array(seal),
-  /** Content and recipients, as they are stored; null if they were erased. */
+  /** Content and recipients, as they are stored; null if they were erased, or are being erased. */
   content: orNull(text),
 });
 
@@ -66,6 +66,14 @@ export type EvidencedEvent = {
   readonly actor: string;
   readonly data: Readonly<Record<string, unknown>>;
 };
+
+/** Records that what was sent was erased, or some of its recipients. */
+export const isErasure = ({ type }: EvidencedEvent): boolean =>
+  type === "JobContentErased" || type === "MailingContentErased";
+
+/** Of an erasure: nothing that was sent is left. */
+export const erasesAll = ({ type, data }: EvidencedEvent): boolean =>
+  type === "MailingContentErased" || data["recipients"] === null;
 
 type Read = { readonly events: readonly EvidencedEvent[]; readonly fault: string | null };
 

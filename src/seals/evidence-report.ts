@@ -1,5 +1,5 @@
 import { allPassed } from "./check.ts";
-import type { EvidencedEvent, EvidenceStatement } from "./evidence-format.ts";
+import { type EvidencedEvent, type EvidenceStatement, erasesAll, isErasure } from "./evidence-format.ts";
 import { type EvidencedPart, indexOfParts, type PartIndex } from "./mailing-parts.ts";
 import type { EvidenceReport } from "./verify-evidence.ts";
 
@@ -23,8 +23,15 @@ function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] 
     return ["THIS CANNOT BE READ AS A BUNDLE OF EVIDENCE: it is none, or was damaged. Nothing is proved by it."];
   }
   const ofSigner = checks.filter(({ isOfSigner }) => isOfSigner);
-  if (!allPassed(checks.filter(({ isOfSigner }) => !isOfSigner))) {
+  const ofBundle = checks.filter(({ isOfSigner }) => !isOfSigner);
+  if (!allPassed(ofBundle.filter(({ mayBeOld }) => !mayBeOld))) {
     return ["THE BUNDLE IS NOT WHOLE: it was altered, or is not what it claims to be. Do not rely on it."];
+  }
+  if (!allPassed(ofBundle)) {
+    return [
+      "THE BUNDLE LACKS PROOFS: published seals cover entries that it shows without one. It was made before those seals, or it",
+      "was altered: ask for the evidence again, and do not rely on this bundle.",
+    ];
   }
   if (!allPassed(ofSigner)) {
     return [
@@ -67,7 +74,7 @@ function storyOfJob(statement: EvidenceStatement, events: readonly EvidencedEven
     created === undefined ? [] : [`Asked for at ${created.time} by ${created.actor}. Recipients: ${total}.`];
   const what =
     content === null
-      ? ["What was sent was erased; recipients are named by their number."]
+      ? [`What was sent ${whyAbsent(events)}; recipients are named by their number.`]
       : [
           `Subject: ${JSON.stringify(content.subject ?? "")}${content.from ? `, from ${content.from}` : ""}.`,
           ...(content.attachments ?? []).map(({ filename, sha256 }) => `Attached: ${filename}, SHA-256 ${sha256}.`),
@@ -96,7 +103,7 @@ function storyOfMailing(
   const recipients = parts.reduce((sum, part) => sum + part.recipients, 0);
   return [
     `Asked for at ${created?.time} by ${created?.actor}. Recipients: ${recipients}, in ${parts.length} parts.`,
-    letter === null ? "The letter was erased." : `Subject: ${JSON.stringify(letter.subject ?? "")}.`,
+    letter === null ? `The letter ${whyAbsent(events)}.` : `Subject: ${JSON.stringify(letter.subject ?? "")}.`,
     "",
     "The parts, each a job with evidence of its own",
     ...parts.map(partLine),
@@ -119,6 +126,9 @@ function contentOf(text: string | null): Content | null {
     return null;
   }
 }
+
+const whyAbsent = (events: readonly EvidencedEvent[]): string =>
+  events.filter(isErasure).some(erasesAll) ? "was erased" : "is not in the bundle";
 
 function recipientLines(index: number, content: Content | null, events: readonly EvidencedEvent[]): readonly string[] {
   const { email, url } = content?.recipients?.[index] ?? {};

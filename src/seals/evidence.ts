@@ -28,12 +28,14 @@ export type EvidenceSources = {
  */
 export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promise<string | null> {
   const { log, sealedLog, contentStore, key, now } = sources;
+  // First, so that the bundle holds the event of any erasure that has left nothing to read.
+  const stored = await contentStore.get(job);
   const { lastSequence } = await sealedLog.state();
   const facts = await log.readHistory(job);
   const whole: StoredEvent<TenantEvent>[] = [...facts, ...(await log.readMailing(job))].sort(inOrder);
   const history = whole.filter(({ sequence }) => sequence <= lastSequence);
   if (history.length === 0) return null;
-  const content = await contentLeft(contentStore, job, history);
+  const content = contentLeft(stored, history);
   const sequences = new Set(history.map(({ sequence }) => sequence));
   const { entries, seals } = await prove(sealedLog, sequences);
   const statement: EvidenceStatement = {
@@ -50,12 +52,7 @@ export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promi
 }
 
 /** The content without what a recorded erasure covers, even while that is still being overwritten. */
-async function contentLeft(
-  contentStore: ContentStore,
-  job: JobRef,
-  whole: readonly StoredEvent<TenantEvent>[],
-): Promise<Uint8Array | null> {
-  const stored = await contentStore.get(job);
+function contentLeft(stored: Uint8Array | null, whole: readonly StoredEvent<TenantEvent>[]): Uint8Array | null {
   if (whole.some(({ event }) => isMailingEvent(event) && event.type === "MailingContentErased")) return null;
   const history = whole.filter(isOfJob);
   const erasure = history.findLast(({ event }) => event.type === "JobContentErased")?.event;

@@ -20,6 +20,12 @@ const checkedPass = checkedBy(events.MessagePassed.schema);
 export const isPassSubject = (subject: string): boolean =>
   subject === passSubject || subject.endsWith(`.${passSubject}`);
 
+/** Whether an entry is the decision that readers skip this message, in its present form. */
+export function isPassOf(message: LogMessage, { subject, body }: LogMessage): boolean {
+  const pass = isPassSubject(subject) ? readPass(body)?.data : undefined;
+  return pass?.sequence === message.sequence && pass.sha256 === leafHashOf(message).toString("hex");
+}
+
 /** The decisions, compared with the messages that they name. */
 export async function readPassed(source: LogSource, passes: readonly LogMessage[]): Promise<readonly PassedMessage[]> {
   const passed: PassedMessage[] = [];

@@ -67,6 +67,16 @@ export const createSealMail = ({ to, from, mailer, store }: SealMail): SealDesti
   },
 });
 
+/**
+ * For a log that was put back and accepted. Destinations that had seals of its lost end would otherwise get none until the
+ * log is as long as it was.
+ */
+export async function publishAgainAfter(store: SealStore, sequence: number): Promise<void> {
+  for (const destination of ["webhook", "mail"]) {
+    if ((await store.published(destination)) > sequence) await store.publishedUpTo(destination, sequence);
+  }
+}
+
 const textOf = (lines: readonly string[]): string =>
   [
     "Keep this mail: the lines below are seals of the event log. With them, anyone can find out later whether the",

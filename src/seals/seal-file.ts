@@ -73,20 +73,24 @@ const toSealOrNull = (line: string) => {
 
 /**
  * Digests of published seals by their last sequence. A line that is the beginning of the next line was cut off by a
- * crash. Any other line that is not a seal throws NotASealFile, and so do two different seals that end at one sequence.
+ * crash, and so was one that is the beginning of a seal before it, which another process had written whole. Any other line
+ * that is not a seal throws NotASealFile, and so do two different seals that end at one sequence.
  */
 export async function readPublishedSeals(path: string): Promise<ReadonlyMap<number, string>> {
   const digests = new Map<number, string>();
+  const starts: string[] = [];
   let torn: string | null = null;
   let number = 0;
   for await (const line of linesOf(path)) {
     number += 1;
     if (line === "") continue;
     const seal = toSealOrNull(line);
-    const isMended = torn === null || line.startsWith(torn.slice(0, 40));
+    const begun = torn?.slice(0, 40) ?? "";
+    const isMended = line.startsWith(begun) || starts.some((start) => start.startsWith(begun));
     if (!isMended) throw new NotASealFile(`Line ${number - 1} of ${path} is no seal`);
     torn = seal === null ? line : null;
     if (seal === null) continue;
+    starts.push(line.slice(0, 40));
     const known = digests.get(seal.to);
     if (known !== undefined && known !== seal.digest) {
       throw new NotASealFile(`Line ${number} of ${path} is another seal of events up to ${seal.to} than one before it`);

@@ -1,11 +1,9 @@
-import { lookup } from "node:dns/promises";
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { type AllowedNetworks, hostOf, isAddress, isInNetworks, isPublic, whyNotToCall } from "./addresses.ts";
+import { createResolveHost, type HostAddress, type ResolveHost } from "./resolve-host.ts";
 import type { PostOutcome, PostRequest, SafePost } from "./safe-post.ts";
-
-type HostAddress = { readonly address: string; readonly family: number };
 
 export type SafePostSettings = {
   /** Private networks that may be called all the same, even without TLS. */
@@ -13,7 +11,7 @@ export type SafePostSettings = {
   /** For the whole call: lookup, connection, request and answer. */
   readonly timeoutMs?: number;
   /** Finds every address of a host. */
-  readonly resolve?: (host: string) => Promise<readonly HostAddress[]>;
+  readonly resolve?: ResolveHost;
 };
 
 const maxAnswerBytes = 65_536;
@@ -24,7 +22,7 @@ const unanswered = (code: string, message: string): PostOutcome => ({ kind: "una
 export function createSafePost({
   allowed,
   timeoutMs = 10_000,
-  resolve = (host) => lookup(host, { all: true }),
+  resolve = createResolveHost(),
 }: SafePostSettings): SafePost {
   return async (request) => {
     const expected = whyNotToCall(request.url, allowed);
@@ -44,12 +42,12 @@ const hostNotFound = unanswered("host-not-found", "The host of the URL has no ad
 
 async function addressesOf(
   host: string,
-  resolve: NonNullable<SafePostSettings["resolve"]>,
+  resolve: ResolveHost,
   over: AbortSignal,
 ): Promise<readonly HostAddress[] | null> {
   if (isAddress(host)) return [{ address: host, family: host.includes(":") ? 6 : 4 }];
   try {
-    const found = await Promise.race([resolve(host), abortOf(over)]);
+    const found = await Promise.race([resolve(host, over), abortOf(over)]);
     return found.length === 0 ? null : found;
   } catch {
     return null;

@@ -9,23 +9,33 @@ import { deliveryIdOf } from "../signed-post/signed-post.ts";
 import { readDeliveries } from "./deliveries.ts";
 import type { Receivers } from "./receivers.ts";
 import type { DeliveryAttempt, Sender } from "./sender.ts";
+import { createTenantShares } from "./tenant-shares.ts";
 
 const tryAgainMs = 500;
 /** Most decisions need no message. */
 const decisionsInHand = 256;
+/** First attempts of one tenant that wait for their turn, with those that are made, as long as it takes. */
+const shareOfTenant = 32;
+const slowMs = 2000;
 
 /**
  * Makes the first attempt of every delivery, straight from the log and so without a database. A decision is done once the
  * outcomes of all its first attempts are recorded. An attempt that is recorded already is not made again, however often
- * the decision comes. Without a checkpoint it begins with the log, so that no ended job is ever skipped. The end of a part
+ * the decision comes. Of a tenant whose receivers are slow, what is beyond its share is left to the later attempts at
+ * once, so that the messages of others do not wait. Without a checkpoint it begins with the log, so that no ended job is ever skipped. The end of a part
  * of a mailing sends nothing: a mailing of a million would send a thousand messages before the one that its receivers
  * wait for.
  */
 export function createPublisher(log: EventLog, receivers: Receivers, sender: Sender): Listener {
   const [withoutUrl, partsOfMailings] = [createRecentKeys(), createRecentKeys()];
+  const shares = createTenantShares(shareOfTenant, slowMs);
   const publish = async (decision: Ending, type: EndWebhookType, givenUp: AbortSignal): Promise<void> => {
     const attempts = await firstAttempts(log, receivers, decision, type, !withoutUrl.has(keyOf(decision)));
-    await Promise.all(attempts.map((attempt) => sender.send(attempt, givenUp)));
+    const sendOrPutOff = (attempt: DeliveryAttempt): Promise<void> =>
+      shares.run(decision.tenant, async (patienceMs) => {
+        if (!(await sender.send(attempt, givenUp, patienceMs))) await sender.putOff(attempt, givenUp);
+      });
+    await Promise.all(attempts.map(sendOrPutOff));
   };
   return {
     name: "webhooks",

@@ -13,7 +13,7 @@ const hour = 3_600_000;
 
 /** How long a receiver may take nothing before what it has missed is left out. */
 export const longestOutageMs = 72 * hour;
-/** How long one call is repeated whose content the receiver refuses, while it may be the receiver that is wrong. */
+/** How long one call is repeated while the receiver does nothing but refuse it: it may be the receiver that is wrong. */
 const longestRefusalMs = hour;
 /** A receiver that is back waits no longer: its messages come in order, and so all of them wait for the first. */
 const longestDelayMs = hour / 6;
@@ -41,8 +41,11 @@ export type Calling = {
   readonly report: (failure: unknown) => void;
 };
 
-/** Since when (ms) the receiver has taken nothing; null while it takes what comes. */
-export type Outage = { since: number | null };
+/**
+ * For how long the receiver has taken nothing: the time between calls that it did not take, one after the other in the same
+ * process. Time in which no process called it, or NATS was away, is no fault of the receiver.
+ */
+export type Outage = { lastedMs: number };
 
 /** Makes one call of some messages, and repeats it until the receiver has taken it or it is no longer worth a try. */
 export async function callUntilTaken(
@@ -53,21 +56,26 @@ export async function callUntilTaken(
   calling: Calling,
 ): Promise<CallEnd> {
   const { delayMs = usualDelayMs, limits = { outageMs: longestOutageMs, refusalMs: longestRefusalMs } } = ports;
-  const begunAt = Date.now();
   let attempts = 0;
+  let failedAt: number | null = null;
+  /** Of the first refusal of those in a row. */
+  let refusedSince: number | null = null;
   for (;;) {
     const verdict = await attemptCall(ports, endpoint, events, calling);
     if (verdict === "gone" || verdict === "stopped") return verdict;
     if (verdict?.kind === "delivered") {
-      outage.since = null;
+      outage.lastedMs = 0;
       return "delivered";
     }
+    const now = performance.now();
     if (verdict !== null) {
       attempts += 1;
-      outage.since ??= begunAt;
-      if (Date.now() - outage.since >= limits.outageMs) return "outage";
-      if (verdict.kind === "never-again" && Date.now() - begunAt >= limits.refusalMs) return "refused";
+      outage.lastedMs += now - (failedAt ?? now);
+      if (outage.lastedMs >= limits.outageMs) return "outage";
     }
+    failedAt = verdict === null ? null : now;
+    refusedSince = verdict?.kind === "never-again" ? (refusedSince ?? now) : null;
+    if (refusedSince !== null && now - refusedSince >= limits.refusalMs) return "refused";
     const waitMs = verdict === null ? afterFailureMs : delayMs(attempts, verdict.retryAfterMs);
     await pause(waitMs, undefined, { signal: calling.stopping }).catch(() => {});
   }

@@ -75,23 +75,34 @@ async function readAndSend(
     restMs: () => restMs,
   };
   const isTheirs = selects(endpoint, state.place);
+  let gathered: ToldEvent[] = [];
+  const sendGathered = async (atLeast: number): Promise<"delivered" | "again" | "gone"> => {
+    while (gathered.length >= atLeast) {
+      const call = gathered.slice(0, messagesOfCall) as [ToldEvent, ...ToldEvent[]];
+      const end = await send(ports, endpoint, call, state, calling, () => reading.abort());
+      if (end !== "delivered") return end;
+      gathered = gathered.slice(call.length);
+    }
+    return "delivered";
+  };
   try {
-    let gathered: ToldEvent[] = [];
     for await (const batch of withPauses(ports.followed.follow(from), () =>
       gathered.length > 0 ? gatheredMs : null,
     )) {
       if (batch !== null) for (const event of batch) if (isTheirs(event)) gathered.push(event);
-      while (gathered.length >= messagesOfCall || (batch === null && gathered.length > 0)) {
-        const call = gathered.slice(0, messagesOfCall) as [ToldEvent, ...ToldEvent[]];
-        const end = await send(ports, endpoint, call, state, calling, () => reading.abort());
-        if (end !== "delivered") return end;
-        gathered = gathered.slice(call.length);
-      }
+      const end = await sendGathered(batch === null ? 1 : messagesOfCall);
+      if (end !== "delivered") return end;
       const last = batch?.at(-1);
       if (last !== undefined && gathered.length === 0) state.place = lastPlaceOf(last.sequence);
       if (reading.signal.aborted || calling.stopping.aborted) break;
     }
     return "again";
+  } catch (failure) {
+    if (!(failure instanceof UndecodableEvent)) throw failure;
+    // The caller moves the state past the entry, or waits for a newer release: what was read before it is sent first.
+    const end = await sendGathered(1);
+    if (end !== "delivered") return end;
+    throw failure;
   } finally {
     reading.abort();
   }
@@ -118,7 +129,7 @@ async function send(
       break;
     case "outage":
       state.place = lastPlaceOf((await ports.followed.state(calling.stopping)).lastSequence);
-      state.outage.since = null;
+      state.outage.lastedMs = 0;
       break;
     case "gone":
       return "gone";

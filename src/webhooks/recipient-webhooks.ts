@@ -94,7 +94,7 @@ async function serveAll(ports: RecipientWebhooksPorts, held: HeldCheckpoint, cal
     for (const endpoint of asking) {
       const name = nameOf(endpoint);
       if (streams.has(name)) continue;
-      const state = waiting.get(name)?.state ?? { place: lastPlaceOf(knownUpTo), outage: { since: null } };
+      const state = waiting.get(name)?.state ?? { place: lastPlaceOf(knownUpTo), outage: { lastedMs: 0 } };
       waiting.delete(name);
       streams.set(name, openStream(streamPorts, endpoint, state, calling));
     }

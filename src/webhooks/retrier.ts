@@ -4,26 +4,40 @@ import { keepPolling } from "../process/poll-loop.ts";
 import type { Semaphore } from "../process/semaphore.ts";
 import { type DueDeliveries, type DueDelivery, readDeliveries } from "./deliveries.ts";
 import type { DeliveryAttempt, Sender } from "./sender.ts";
+import { createTenantShares } from "./tenant-shares.ts";
 
 type Report = (failure: unknown) => void;
 
 const pollEveryMs = 1000;
 /** An attempt takes at most ten seconds; recording it takes next to no time while the log is available. */
 const leaseMs = 30_000;
+/** `turnMs`: an attempt whose turn comes later than that would outlast the lease, and another process would make it too. */
+const usualLimits = { shareOfTenant: 32, slowMs: 10_000, turnMs: 18_000 };
 
 /**
  * Makes the later attempts. The table says when to look at a delivery; the log says whether an attempt is due. So a table
- * that lags behind, or was just rebuilt, causes no attempt of a delivery that was settled before.
+ * that lags behind, or was just rebuilt, causes no attempt of a delivery that was settled before. A delivery for which
+ * there is no room, because the receivers of its tenant are slow, is let go of, and is due again after the lease.
  */
-export function createRetrier(log: EventLog, due: DueDeliveries, sender: Sender, semaphore: Semaphore, report: Report) {
-  const retry = async (delivery: DueDelivery): Promise<void> => {
-    try {
-      const attempt = await nextAttempt(log, delivery);
-      if (attempt !== null) await sender.send(attempt, semaphore.givenUp);
-    } catch (failure) {
-      report(failure);
-    }
-  };
+export function createRetrier(
+  log: EventLog,
+  due: DueDeliveries,
+  sender: Sender,
+  semaphore: Semaphore,
+  report: Report,
+  { shareOfTenant, slowMs, turnMs } = usualLimits,
+) {
+  const shares = createTenantShares(shareOfTenant, slowMs);
+  const retry = (delivery: DueDelivery): Promise<void> =>
+    shares.run(delivery.tenant, async (patienceMs) => {
+      if (patienceMs === 0) return;
+      try {
+        const attempt = await nextAttempt(log, delivery);
+        if (attempt !== null) await sender.send(attempt, semaphore.givenUp, Math.min(patienceMs, turnMs));
+      } catch (failure) {
+        report(failure);
+      }
+    });
 
   const poll = async () => {
     const limit = semaphore.free();

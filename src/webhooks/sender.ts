@@ -36,24 +36,40 @@ export type SenderDependencies = {
 export type Sender = {
   /**
    * Makes an attempt and records its outcome. After a crash between the two, nothing is recorded: the attempt is made
-   * again, with the same id. Once the signal has aborted, nothing more is recorded.
+   * again, with the same id. Once the signal has aborted, nothing more is recorded. False if there was no room for it
+   * within `patienceMs`: then nothing was done.
    */
-  send(attempt: DeliveryAttempt, signal: AbortSignal): Promise<void>;
+  send(attempt: DeliveryAttempt, signal: AbortSignal, patienceMs: number): Promise<boolean>;
+  /** Records that the attempt was not made because the tenant's receivers are slow. A later attempt will be. */
+  putOff(attempt: DeliveryAttempt, signal: AbortSignal): Promise<void>;
 };
 
 export function createSender(dependencies: SenderDependencies): Sender {
   const { log, semaphore } = dependencies;
+  const record = async (attempt: DeliveryAttempt, verdict: Verdict, signal: AbortSignal): Promise<void> => {
+    if (signal.aborted) return;
+    const event = toEvent(attempt, verdict, Date.now());
+    const { delivery, attempt: number, job, cause } = attempt;
+    const id = `${delivery.deliveryId}/${delivery.round}/${number}/${event.type}`;
+    await persistently(signal, () => log.record(job, [{ ...cause, id, actor: "webhooks", event }]));
+  };
   return {
-    send: async (attempt, signal) => {
-      const verdict = await semaphore.run(attempt.job.tenant, () => makeAttempt(dependencies, attempt, signal));
-      if (signal.aborted) return;
-      const event = toEvent(attempt, verdict, Date.now());
-      const { delivery, attempt: number, job, cause } = attempt;
-      const id = `${delivery.deliveryId}/${delivery.round}/${number}/${event.type}`;
-      await persistently(signal, () => log.record(job, [{ ...cause, id, actor: "webhooks", event }]));
+    send: async (attempt, signal, patienceMs) => {
+      const make = () => makeAttempt(dependencies, attempt, signal);
+      const verdict = await semaphore.runWithin(patienceMs, attempt.job.tenant, make);
+      if (verdict !== null) await record(attempt, verdict, signal);
+      return verdict !== null;
     },
+    putOff: (attempt, signal) => record(attempt, receiversSlow, signal),
   };
 }
+
+const receiversSlow: Verdict = {
+  kind: "again",
+  statusCode: null,
+  error: { code: "receivers-slow", message: "Too many messages of the tenant wait for slow receivers." },
+  retryAfterMs: null,
+};
 
 async function makeAttempt(
   dependencies: SenderDependencies,

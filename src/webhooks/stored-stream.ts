@@ -14,18 +14,18 @@ const check = checkedBy(
     tenant: Type.String(),
     id: Type.String(),
     place: Type.Integer({ minimum: 0 }),
-    since: Type.Union([Type.Integer(), Type.Null()]),
+    outageMs: Type.Integer({ minimum: 0 }),
   }),
 );
 
 export const storedStream = ({ tenant, id }: RecipientEndpoint, { place, outage }: StreamState): string =>
-  JSON.stringify({ tenant, id, place, since: outage.since });
+  JSON.stringify({ tenant, id, place, outageMs: Math.round(outage.lastedMs) });
 
 /** Null for a text that is none. */
 export function toStoredStream(text: string): StoredStream | null {
   try {
-    const { tenant, id, place, since } = check(JSON.parse(text));
-    return { tenant, id, state: { place, outage: { since } }, text };
+    const { tenant, id, place, outageMs } = check(JSON.parse(text));
+    return { tenant, id, state: { place, outage: { lastedMs: outageMs } }, text };
   } catch {
     return null;
   }

@@ -116,7 +116,7 @@ async function serve(
     supply: null,
     help: id,
   };
-  const lease = watchLease(log, held, stopping);
+  const lease = watchLease(log, held, giveUp);
   const books = createBookkeeper(log, held, now, unwritten, { claiming: stopping, giveUp });
   const supply = createSupply(ledger, async () => {
     const mayGoOn = lease.isHeld() && !stopping.aborted && !dependencies.connections.areWanted();

@@ -52,7 +52,7 @@ const now = (): string => new Date().toISOString();
  * over, does nothing: the log decides what to do.
  */
 export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependencies): Promise<void> {
-  const { log, probe, worker, stopping } = dependencies;
+  const { log, probe, worker, stopping, giveUp } = dependencies;
   const { tenant, jobId, run, attempt, opening, cause: opened } = delivery.turn;
   const job: JobRef = { tenant, jobId };
   const decisions = await decisionsBefore(delivery, log, job);
@@ -76,12 +76,12 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   if (prepared === notNow) return delivery.giveBack(dependencies.postpone(delivery.times));
   const { claims, work } = prepared;
   const claimed = isFirst ? claims : [];
-  const taker = { log, job, cause, from: before, stopping, claims: claimed };
+  const taker = { log, job, cause, from: before, stopping, giveUp, claims: claimed };
   const confirmedAt = performance.now();
-  const start = { type: "StartJob", run, attempt, opening, worker, at: now() } as const;
-  let started = await takeLease(taker, start);
+  const start = { type: "StartJob", run, attempt, opening, worker } as const;
+  let started = await takeLease(taker, start, now);
   if (isRefusedAsWornOut(started) && haveProgressed(decisions, await log.readRecipients(job))) {
-    started = await takeLease(taker, { ...start, hasProgressed: true });
+    started = await takeLease(taker, { ...start, hasProgressed: true }, now);
   }
   if (started === "outrun") return delivery.giveBack(lookAgainMs);
   if (isRefusedAsWornOut(started)) {
@@ -147,7 +147,7 @@ async function underLease(
   const giveBack = () => giveLeaseBack(hold, from, dependencies, shared?.hasLost() ?? false);
   try {
     const own = { ...hold, ledger: await readFirst(), supply: null };
-    const lease = watchLease(dependencies.log, own, dependencies.stopping);
+    const lease = watchLease(dependencies.log, own, dependencies.giveUp);
     shared = dependencies.sharing?.share(own, lease, dependencies) ?? null;
     const end = await doTurn({ ...own, supply: shared }, lease, shared, from, work, dependencies);
     if (end !== "interrupted") return end;

@@ -80,9 +80,13 @@ export async function serveRecipients(
   if (!isComplete && !(await giveBackClaims(lease, books, notSent))) return { kind: "lease-lost" };
   const others = (await supply?.gather(books.settled)) ?? noOthers;
   if (others.areLost) return { kind: "interrupted" };
-  if (hasNoOtherAttempt(held)) for (const recipient of refusedInAll(held, aside)) aside.refused(recipient);
-  if (end.isComplete && aside.size() > 0) return await endOfWaiting(held, lease, books, aside, progress);
-  if (isComplete && others.haveServedAll) return endOfAttempt(held, progress);
+  // Helpers may have given some back that nobody serves any more.
+  const isAllTried = isComplete && left.length === 0;
+  if (isAllTried && hasNoOtherAttempt(held))
+    for (const recipient of refusedInAll(held, aside)) aside.refused(recipient);
+  if (end.isComplete && aside.size() > 0 && (isAllTried || mayBePutOff(held)))
+    return await endOfWaiting(held, lease, books, aside, progress);
+  if (isAllTried && others.haveServedAll) return endOfAttempt(held, progress);
   const outage = progress.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   return { kind: "interrupted" };

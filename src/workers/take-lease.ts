@@ -4,6 +4,7 @@ import type { JobCommand } from "../domain/job/commands.ts";
 import { jobDecider } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import { mostTakeovers } from "../domain/job/lease.ts";
+import type { Instant } from "../domain/message.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import { Unavailable } from "../domain/unavailable.ts";
 import type { Cause, EventLog, JobRef, NewEvent, StoredEvent } from "../event-log/event-log.ts";
@@ -19,11 +20,13 @@ export type Taker = {
   readonly from: JobVersion;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
+  /** Aborts when the process stops, whatever is left to record. */
+  readonly giveUp: AbortSignal;
   /** The recipients that are claimed together with the lease. */
   readonly claims: readonly number[];
 };
 
-type StartJob = Extract<JobCommand, { type: "StartJob" }>;
+type StartJob = Omit<Extract<JobCommand, { type: "StartJob" }>, "at">;
 
 /**
  * Another decision may come from a worker that received the same turn: this worker must ask that one, and read what it has
@@ -31,13 +34,25 @@ type StartJob = Extract<JobCommand, { type: "StartJob" }>;
  * not.
  *
  * While the log does not answer, the append is repeated: a JobStarted that was stored and whose answer was lost is the lease
- * of this call, and no takeover.
+ * of this call, and no takeover. A worker that is to stop begins nothing any more, but looks whether it has begun for as
+ * long as it may: the claims of a lease that it left behind would be in doubt.
  */
-export async function takeLease(taker: Taker, start: StartJob) {
-  const take = async () =>
-    (await decideUnrivalled(taker, start)) ?? (await ownStart(taker, start)) ?? ("outrun" as const);
+export async function takeLease(taker: Taker, start: StartJob, now: () => Instant) {
+  /** Each try has a time of its own: a job may be not to start any more by then. */
+  const tries = new Set<Instant>();
+  let isUnanswered = false;
+  const decide = async () => {
+    if (isUnanswered && taker.stopping.aborted) return null;
+    const at = now();
+    tries.add(at);
+    return await decideUnrivalled(taker, { ...start, at });
+  };
+  const take = async () => (await decide()) ?? (await ownStart(taker, start, tries)) ?? ("outrun" as const);
   // With a full log the turn breaks off: the failure is logged, and other jobs must end before there is room.
-  return await persistently(taker.stopping, take, (failure) => failure instanceof Unavailable);
+  return await persistently(taker.giveUp, take, (failure) => {
+    isUnanswered = true;
+    return failure instanceof Unavailable;
+  });
 }
 
 /** Null where another decision came first. */
@@ -62,9 +77,9 @@ function withClaims(decision: NewEvent<JobEvent>, recipients: readonly number[])
  * The JobStarted of this call, if it is the only decision since. One that the same worker took at another time is not: its
  * turn may have got on before it broke off.
  */
-async function ownStart({ log, job, from }: Taker, { worker, at }: StartJob) {
+async function ownStart({ log, job, from }: Taker, { worker }: StartJob, tries: ReadonlySet<Instant>) {
   const [next, ...others] = (await log.readDecisions(job)).filter(({ sequence }) => sequence > from.sequence);
-  const isOwn = next?.event.type === "JobStarted" && next.event.data.worker === worker && next.event.at === at;
+  const isOwn = next?.event.type === "JobStarted" && next.event.data.worker === worker && tries.has(next.event.at);
   if (!isOwn || others.length > 0) return null;
   const { event, sequence } = next;
   return { outcome: "accepted", events: [event], state: jobDecider.evolve(from.state, event), sequence } as const;

@@ -82,7 +82,7 @@ export function trackProgress(
       if (stopping.aborted || !(await lease.confirmLately())) return false;
       // The lease was checked last; if that took long, the first answer is out of date.
     } while (performance.now() - lookedAt > answersHoldMs);
-    return true;
+    return !stopping.aborted;
   };
 
   return {

@@ -29,6 +29,11 @@ describe("A day's count of recipients", () => {
     expect(day.used).to.equal(10);
   });
 
+  it("counts a job again that comes with other recipients under its idempotency key", () => {
+    expect(countIn(countOf(request("a", 1)), request("a", 10)).answer).to.include({ granted: false, left: 9 });
+    expect(countOf(request("a", 1), request("a", 9)).used).to.equal(10);
+  });
+
   it("has nothing left, and not less, where the quota was lowered", () => {
     expect(countIn({ used: 50, recent: [] }, request("a", 1)).answer).to.include({ granted: false, left: 0 });
   });
@@ -37,6 +42,6 @@ describe("A day's count of recipients", () => {
     const requests = Array.from({ length: 100 }, (_, index) => ({ ...request(`job-${index}`, 1), perDay: 1000 }));
     const day = countOf(...requests);
     expect(day.used).to.equal(100);
-    expect(day.recent).to.have.lengthOf(64).and.include("job-99");
+    expect(day.recent).to.have.lengthOf(64).and.include("job-99/1");
   });
 });

@@ -41,13 +41,13 @@ describe("Instances that watch the service", () => {
     await opened.close();
   });
 
-  const start = (): void => {
+  const start = (read = async () => found): void => {
     let looks = 0;
     let raised: ReadonlySet<AlertName> = new Set();
     const watch = createAlertWatch(
       {
         log: opened.log,
-        figures: { read: async () => found },
+        figures: { read },
         limits: alertLimits,
         lookEveryMs: 10,
         decided: (event) => decided.push(event),
@@ -96,6 +96,28 @@ describe("Instances that watch the service", () => {
     found = failingAndWaiting;
     await looked(10);
     expect([...(await recorded())].sort()).to.deep.equal(["AlertRaised failure-rate", "AlertRaised oldest-waiting"]);
+    expect(reported).to.deep.equal([]);
+  });
+
+  it("do not clear an alert by figures from before it was raised, or by what they saw before", async () => {
+    let reads = 0;
+    let goOn = (): void => {};
+    const stands = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    start(async () => {
+      const seen = found;
+      reads += 1;
+      if (reads === 6) await stands;
+      return seen;
+    });
+    await eventually(() => expect(reads).to.equal(6));
+    found = failing;
+    start();
+    await eventually(async () => expect(await recorded()).to.deep.equal(["AlertRaised failure-rate"]));
+    goOn();
+    await looked(3);
+    expect(await recorded()).to.deep.equal(["AlertRaised failure-rate"]);
     expect(reported).to.deep.equal([]);
   });
 

@@ -5,6 +5,7 @@ import { CutRefused, cutBeginning } from "../../src/archive/jetstream-cut.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { openShutLog, takeLimits } from "../../src/event-log/jetstream-log-limits.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { eventually } from "../support/eventually.ts";
 import { jobCreated } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { happen, newJob } from "../support/happen.ts";
@@ -111,6 +112,46 @@ describe("Cutting off the beginning of the log", () => {
     const found = await manager.streams.list(`${stream()}.cut.>`).next();
     return found.map(({ config: { name } }) => name).filter((name) => name !== stream());
   };
+
+  it("loses nothing to a service that starts with another size of the log meanwhile", async () => {
+    /** A connection of a process that does something else first, once, before such a change of the log. */
+    const delayed = (isAt: (config: Partial<StreamConfig>) => boolean, first: () => Promise<void>) => {
+      const { streams } = manager;
+      let isDone = false;
+      const slow = Object.assign(Object.create(streams) as typeof streams, {
+        update: async (name: string, config: Partial<StreamConfig>) => {
+          if (name === stream() && isAt(config) && !isDone) {
+            isDone = true;
+            await first();
+          }
+          return await streams.update(name, config);
+        },
+      });
+      return { ...opened.connection, nats: withManager(opened.connection.nats, { ...manager, streams: slow }) };
+    };
+    let isLooking = true;
+    let hasLooked = false;
+    const starter = delayed(
+      () => true,
+      async () => {
+        hasLooked = true;
+        await eventually(() => expect(isLooking).to.equal(false));
+      },
+    );
+    const starting = ensureStreams(starter, { prefix, replicas: 1, maxBytes: 50_000_000 });
+    await eventually(() => expect(hasLooked).to.equal(true));
+    const cutter = delayed(
+      ({ discard }) => discard === DiscardPolicy.Old,
+      async () => {
+        isLooking = false;
+        await starting;
+        await happen(opened.log, newJob(), [jobCreated()]);
+      },
+    );
+    expect(await failureOf(cutBeginning(cutter, prefix, [{ to: 3, count: 3 }]))).to.be.instanceOf(CutRefused);
+    expect(await look()).to.deep.equal({ first: 1, messages: 11, limits: usual });
+    expect((await manager.streams.info(stream())).config.max_bytes).to.equal(50_000_000);
+  });
 
   const died = [
     ["after it shut the log", { max_msg_size: 1 }],

@@ -59,7 +59,7 @@ describe("waybill send, ended in the middle", () => {
     this.timeout(600_000);
     // Slow enough that a part of the file has been added, and another part has not been sent.
     const proxy = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(service.url).port) });
-    const slowness = { latencyMs: 0, bytesPerSecond: 2_000_000 };
+    const slowness = { latencyMs: 0, bytesPerSecond: 400_000 };
     proxy.slowDown(slowness);
     const slow = `http://127.0.0.1:${proxy.port}`;
     const killed = send(slow);

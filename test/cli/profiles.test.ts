@@ -47,6 +47,21 @@ describe("Which service a command asks", () => {
     await rm(folder, { recursive: true });
   });
 
+  it("is asked with no key that no header can carry, wherever that stands", async () => {
+    const wrong: readonly (readonly [readonly string[], Record<string, string>])[] = [
+      [["suppressions", "list", "--url", here.url, "--key", "wb_…"], {}],
+      [["suppressions", "list"], { WAYBILL_URL: here.url, WAYBILL_KEY: "wb 1" }],
+      [["profiles", "set", "wrong", "--url", here.url, "--key", "wb_…"], {}],
+    ];
+    for (const [words, env] of wrong) {
+      const { code, err } = await run(words, env);
+      expect([code, err]).to.deep.equal([
+        2,
+        "The API key is none: it has spaces or characters that are not ASCII; expected the whole text that keys create printed",
+      ]);
+    }
+  });
+
   it("is that of --url and --key, before or behind the command", async () => {
     const wanted = { asked: "there", key: "Bearer wb_1" };
     expect(await asked(["--url", there.url, "--key=wb_1"], { WAYBILL_URL: here.url })).to.deep.equal(wanted);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { dialogIsGone } from "../support/dialog.ts";
 import { eventually } from "../support/eventually.ts";
 
 const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -37,7 +38,7 @@ describe("Many jobs at once", () => {
   };
   const dialog = () => watched.page.getByRole("dialog");
   // Not only hidden: the page has taken notice.
-  const gone = () => watched.page.locator("dialog").waitFor({ state: "detached" });
+  const gone = () => dialogIsGone(watched.page);
 
   it("are not offered where nothing was chosen: no filter and no selection", async () => {
     const { page } = watched;
@@ -144,6 +145,26 @@ describe("Many jobs at once", () => {
     await page.getByText("1 job cancelled.").waitFor();
     expect(await statusOf(id)).to.equal("cancelled");
     expect(changes).to.have.length(2);
+  });
+
+  it("are done one action after the other: what is going on can be seen and stopped", async () => {
+    const { page } = watched;
+    const id = await create("One by one");
+    await open("One by one", 1);
+    let isHeld = true;
+    await page.route("**/api/jobs/bulk", async (route) => {
+      if (route.request().postDataJSON().dryRun !== true) await eventually(() => expect(isHeld).to.equal(false));
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Pause the one that matches" }).click();
+    await dialog().getByRole("button", { name: "Pause 1 job", exact: true }).click();
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: "Cancel the one that matches" }).isDisabled()).to.equal(true);
+    isHeld = false;
+    await page.getByText("1 job paused.").waitFor();
+    expect(await page.getByRole("button", { name: "Cancel the one that matches" }).isDisabled()).to.equal(false);
+    await page.unroute("**/api/jobs/bulk");
+    expect(await statusOf(id)).to.equal("paused");
   });
 
   it("are none where none of them can be cancelled any more", async () => {

@@ -96,6 +96,10 @@ describe("Composing a mailing", () => {
         await told.waitFor({ timeout: 20_000 });
       }, 60_000);
     await pressUntil(page.getByRole("alert").getByText("Try again."));
+    // A look at what was sent meanwhile begins no other sending.
+    await page.getByRole("navigation").getByRole("link", { name: "Jobs" }).click();
+    await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
+    await page.getByRole("navigation").getByRole("link", { name: "Compose" }).click();
     await pressUntil(page.getByText("1,001 recipients in 2 jobs: accepted."));
     await page.unroute("**/api/jobs");
     // They are accepted, and in a list a moment later.
@@ -117,6 +121,9 @@ describe("Composing a mailing", () => {
     await page.getByRole("button", { name: "Create a mailing" }).click();
     await page.getByRole("alert").getByText("The service cannot be reached").waitFor();
     isAway = false;
+    await page.getByRole("navigation").getByRole("link", { name: "Jobs" }).click();
+    await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
+    await page.getByRole("navigation").getByRole("link", { name: "Compose" }).click();
     await page.getByRole("button", { name: "Create a mailing" }).click();
     await page.getByText("The draft has 1 recipient; 1 line was faulty.").waitFor();
     await page.getByRole("heading", { name: "Drafted" }).waitFor();

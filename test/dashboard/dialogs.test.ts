@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { dialogIsGone } from "../support/dialog.ts";
 
 const address = "dialogs@example.com";
+const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 
 describe("A question before something is done that cannot be taken back", () => {
   let stage: DashboardStage;
@@ -16,8 +18,7 @@ describe("A question before something is done that cannot be taken back", () => 
   before(async () => {
     stage = await dashboardStage();
     const mailing = { subject: "Asked first", body: "x", recipients: [address] };
-    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
-    scheduled = await stage.api.create({ ...mailing, scheduledAt });
+    scheduled = await stage.api.create({ ...mailing, scheduledAt: inAnHour() });
     ended = await stage.api.create(mailing);
     await stage.api.ended(ended);
     const refused = ["dialogs-1@example.com", "dialogs-2@example.com"];
@@ -44,26 +45,43 @@ describe("A question before something is done that cannot be taken back", () => 
     expect(watched.sins).to.deep.equal([]);
   });
 
-  type Question = { readonly at: () => string; readonly row?: string; readonly opens: string; readonly does: string };
+  type Question = {
+    readonly at: () => string;
+    readonly row?: string;
+    readonly opens: string;
+    readonly does: string;
+    /** What the page tells once it is done; not there for what is not done here. */
+    readonly tells?: string;
+  };
 
   const questions: readonly Question[] = [
-    { at: () => `jobs/${scheduled}`, opens: "Pause", does: "Pause this job" },
+    { at: () => `jobs/${scheduled}`, opens: "Pause", does: "Pause this job", tells: "The job is paused." },
     { at: () => `jobs/${scheduled}`, opens: "Cancel", does: "Cancel this job" },
     { at: () => `jobs/${scheduled}`, opens: "Reschedule", does: "Reschedule this job" },
     { at: () => `jobs/${ended}`, opens: "Erase the content", does: "Erase it for good" },
-    { at: () => `mailings/${draft}`, opens: "Cancel", does: "Cancel this mailing" },
-    { at: () => `schedules/${schedule}`, opens: "Pause", does: "Pause this schedule" },
+    { at: () => `mailings/${draft}`, opens: "Cancel", does: "Cancel this mailing", tells: "The mailing is cancelled." },
+    {
+      at: () => `schedules/${schedule}`,
+      opens: "Pause",
+      does: "Pause this schedule",
+      tells: "The schedule is paused.",
+    },
     { at: () => `schedules/${schedule}`, opens: "Delete", does: "Delete this schedule" },
     { at: () => "templates/asked-first", opens: "Archive", does: "Archive this template" },
     { at: () => `recipients?email=${address}`, opens: "Erase", does: "Erase this address for good" },
     { at: () => `suppressions?email=${address}`, opens: `Remove ${address}`, does: "Remove it from the list" },
-    { at: () => "dead-letters", row: "Asked dead", opens: "Ignore", does: "Ignore this dead letter" },
+    {
+      at: () => "dead-letters",
+      row: "Asked dead",
+      opens: "Ignore",
+      does: "Ignore this dead letter",
+      tells: "The dead letter is ignored.",
+    },
     { at: () => "dead-letters", row: "Asked dead", opens: "Requeue", does: "Requeue as a new job" },
     { at: () => "system", row: "jobs", opens: "Rebuild", does: "Rebuild jobs" },
   ];
 
-  // Not only hidden: the page has taken notice.
-  const gone = () => watched.page.locator("dialog").waitFor({ state: "detached" });
+  const gone = () => dialogIsGone(watched.page);
 
   for (const { at, row, opens, does } of questions) {
     it(`is answered by the button "${does}", and by no key that was meant for something else`, async () => {
@@ -90,4 +108,47 @@ describe("A question before something is done that cannot be taken back", () => 
       expect(changes).to.deep.equal([]);
     });
   }
+
+  for (const { at, row, opens, does, tells } of questions.filter(({ tells }) => tells !== undefined)) {
+    it(`is asked of a busy service again by the button "${does}"`, async () => {
+      const { page } = watched;
+      let isBusy = true;
+      await page.route(/\/api\//, async (route) => {
+        if (!isBusy || route.request().method() === "GET") return await route.continue();
+        isBusy = false;
+        await route.fulfill({ status: 503, headers: { "Retry-After": "0" }, json: { title: "Away", detail: "Busy." } });
+      });
+      await page.goto(`${stage.url}/#/${at()}`);
+      const place = row === undefined ? page : page.getByRole("row", { name: new RegExp(`^${row} `) });
+      await place.getByRole("button", { name: opens, exact: true }).click();
+      await page.getByRole("dialog").getByLabel("Reason").fill("asked");
+      await page.getByRole("dialog").getByRole("button", { name: does, exact: true }).click();
+      await page.getByText(tells ?? "", { exact: true }).waitFor();
+      await gone();
+      await page.unroute(/\/api\//);
+    });
+  }
+
+  it("shows what became of a cancel whose answer was lost", async () => {
+    const { page } = watched;
+    const job = await stage.api.create({
+      subject: "Lost answer",
+      body: "x",
+      recipients: [address],
+      scheduledAt: inAnHour(),
+    });
+    let isBusy = true;
+    await page.route(`**/api/jobs/${job}`, async (route) => {
+      if (!isBusy || route.request().method() !== "DELETE") return await route.continue();
+      isBusy = false;
+      await route.fetch();
+      await route.fulfill({ status: 503, headers: { "Retry-After": "0" }, json: { title: "Away", detail: "Busy." } });
+    });
+    await page.goto(`${stage.url}/#/jobs/${job}`);
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel this job", exact: true }).click();
+    await page.getByText("The job is cancelled.", { exact: true }).waitFor();
+    await gone();
+    await page.unroute(`**/api/jobs/${job}`);
+  });
 });

@@ -71,4 +71,32 @@ describe("The page of events", () => {
     await page.getByRole("button", { name: "Follow the end" }).click();
     await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
   });
+
+  it("reads on once where the button is pressed twice", async () => {
+    const { page } = watched;
+    const asked: string[] = [];
+    // A log of two hundred events would take long to write: each page is the same, and says that there is more.
+    const body = (await stage.api.get("/api/events?limit=1&wait=0")).body as object;
+    await page.route(/\/api\/events\?after=.*limit=100&wait=0/, async (route) => {
+      asked.push(route.request().url());
+      await route.fulfill({ json: { ...body, nextCursor: String(asked.length), hasMore: true } });
+    });
+    await page.goto(`${stage.url}/#/events?after=0`);
+    await page.getByText("1 event", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Read on" }).dblclick();
+    await page.getByText("2 events", { exact: true }).waitFor();
+    expect(asked).to.have.length(2);
+    await page.unroute(/\/api\/events\?after=.*limit=100&wait=0/);
+  });
+
+  it("begins once the read model is back that knows the end of the log", async () => {
+    const { page } = watched;
+    const away = { status: 503, json: { title: "Away", detail: "The read model cannot be reached." } };
+    await page.goto(`${stage.url}/#/overview`);
+    await page.route("**/api/jobs?pageSize=1", (route) => route.fulfill(away), { times: 1 });
+    await page.goto(`${stage.url}/#/events`);
+    await page.getByRole("alert").getByText("The read model cannot be reached.").waitFor();
+    await page.getByRole("listitem").first().waitFor();
+    expect(await page.getByRole("alert").count()).to.equal(0);
+  });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { dialogIsGone } from "../support/dialog.ts";
 
 describe("The page of a mailing", () => {
   let stage: DashboardStage;
@@ -33,7 +34,7 @@ describe("The page of a mailing", () => {
   const press = async (button: string, confirm: string): Promise<void> => {
     await watched.page.getByRole("button", { name: button, exact: true }).click();
     await watched.page.getByRole("dialog").getByRole("button", { name: confirm }).click();
-    await watched.page.locator("dialog").waitFor({ state: "detached" });
+    await dialogIsGone(watched.page);
   };
   const status = (of: string) => watched.page.locator(".facts .status", { hasText: new RegExp(`^${of}$`) }).waitFor();
   const parts = async (state: string, count: number) =>

@@ -5,6 +5,7 @@ import { readDashboard } from "../../src/dashboard/dashboard.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { dialogIsGone } from "../support/dialog.ts";
 import { eventually } from "../support/eventually.ts";
 import { bearer, newKey, ringOf } from "../support/keys.ts";
 import type { RunningApi } from "../support/running-api.ts";
@@ -40,7 +41,7 @@ describe("The pages of schedules", function () {
     await press(button);
     if (reason !== "") await dialog.getByLabel("Reason").fill(reason);
     await dialog.getByRole("button", { name: does }).click();
-    await watched.page.locator("dialog").waitFor({ state: "detached" });
+    await dialogIsGone(watched.page);
   };
   const status = (of: string) => watched.page.locator(".facts .status", { hasText: new RegExp(`^${of}$`) }).waitFor();
 

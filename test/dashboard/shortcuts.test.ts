@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Page } from "playwright-core";
 import { openPage, phone, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
 import { eventually } from "../support/eventually.ts";
@@ -98,17 +99,42 @@ describe("The dashboard on a phone", () => {
     expect(watched.sins).to.deep.equal([]);
   });
 
+  const currentPage = async (page: Page): Promise<{ readonly isShown: boolean }> => {
+    const { x, width } = (await page.locator("nav [aria-current]").boundingBox()) ?? { x: -1, width: 0 };
+    return { isShown: x >= 0 && x + width <= phone.viewport.width };
+  };
+
   it("shows which page is open, also one at the end of the row", async () => {
     const { url } = await dashboardStage();
     const { page, close } = await openPage(`${url}/#/jobs`, phone);
     await page.getByRole("link", { name: "System" }).click();
     await page.getByRole("heading", { name: "System" }).waitFor();
-    await eventually(async () => {
-      const { x, width } = (await page.locator("nav [aria-current]").boundingBox()) ?? { x: -1, width: 0 };
-      expect([x >= 0, x + width <= phone.viewport.width]).to.deep.equal([true, true]);
-    });
+    await eventually(async () => expect(await currentPage(page)).to.deep.equal({ isShown: true }));
     await page.goto(`${url}/#/jobs`);
-    await eventually(async () => expect((await page.locator("nav [aria-current]").boundingBox())?.x).to.be.at.least(0));
+    await eventually(async () => expect(await currentPage(page)).to.deep.equal({ isShown: true }));
+    await close();
+  });
+
+  it("still shows which page is open once the number of unread notifications came", async () => {
+    const { url, api } = await dashboardStage();
+    await api.ended(await api.create({ subject: "Unread", body: "x", recipients: ["ada@example.com"] }));
+    await eventually(async () =>
+      expect((await api.get("/api/notifications?unread=true")).body).to.have.nested.property("data[0]"),
+    );
+    const { page, close } = await openPage(`${url}/#/jobs`, phone);
+    const number = page.getByRole("navigation").locator(".unread");
+    let isHeld = true;
+    await page.route("**/api/notifications?*", async (route) => {
+      await eventually(() => expect(isHeld).to.equal(false));
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByRole("link", { name: "System" }).click();
+    await eventually(async () => expect(await currentPage(page)).to.deep.equal({ isShown: true }));
+    expect(await number.count()).to.equal(0);
+    isHeld = false;
+    await number.waitFor();
+    await eventually(async () => expect(await currentPage(page)).to.deep.equal({ isShown: true }));
     await close();
   });
 });

@@ -40,6 +40,18 @@ describe("The dashboard of a service that asks for keys", () => {
     await watched.page.getByText("The service does not accept this key.").waitFor();
   });
 
+  it("does not accept one that no header can carry, typed or stored", async () => {
+    const { page } = watched;
+    await page.reload();
+    await page.getByText("This service asks for an API key.").waitFor();
+    await signInWith("wb_…");
+    await page.getByText("The service does not accept this key.").waitFor();
+    await page.evaluate(`sessionStorage.setItem("waybill-key", "wb_…")`);
+    await page.reload();
+    await page.getByText("The service does not accept this key.").waitFor();
+    expect(await page.evaluate("sessionStorage.length")).to.equal(0);
+  });
+
   it("lets a key in that is valid, and knows it after a reload, and not in another tab", async () => {
     await signInWith(whole.text);
     await watched.page.getByText("acme").waitFor();

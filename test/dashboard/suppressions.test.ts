@@ -38,6 +38,20 @@ describe("The page of suppressions", () => {
     await page.getByRole("alert").getByText("email").first().waitFor();
   });
 
+  it("asks a busy service again", async () => {
+    const { page } = watched;
+    let isBusy = true;
+    await page.route("**/api/suppressions", async (route) => {
+      if (!isBusy) return await route.continue();
+      isBusy = false;
+      await route.fulfill({ status: 503, headers: { "Retry-After": "1" }, json: { title: "Away", detail: "Busy." } });
+    });
+    await page.getByLabel("Address to suppress").fill("twice@example.com");
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("row", { name: "twice@example.com" }).waitFor();
+    await page.unroute("**/api/suppressions");
+  });
+
   it("finds an address, and says so of one that is not there", async () => {
     const { page } = watched;
     await page.getByLabel("Find an address").fill("never-heard-of@example.com");

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { dialogIsGone } from "../support/dialog.ts";
 import { eventually } from "../support/eventually.ts";
 
 const scheduledAt = "2037-01-01T00:00:00.000Z";
@@ -26,7 +27,7 @@ describe("The question why a job or a mailing is where it is", () => {
     await page.getByRole("button", { name: button, exact: true }).click();
     if (reason !== "") await page.getByRole("dialog").getByLabel("Reason").fill(reason);
     await page.getByRole("dialog").getByRole("button", { name: confirm }).click();
-    await page.locator("dialog").waitFor({ state: "detached" });
+    await dialogIsGone(page);
   };
 
   it("is answered for a job with each reason, since when, and what would change it, until it has ended", async () => {

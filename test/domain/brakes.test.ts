@@ -70,4 +70,53 @@ describe("A mailing that stops by itself", () => {
     given(braked, parts, started, ended(0, 2), ended(1, 1), stopped(20, 3)).when(pause).records();
     given(braked, parts, started, ended(0, 2), ended(1, 1), stopped(20, 3)).when(resume).records(resumed);
   });
+
+  describe("and is run again", () => {
+    const retried: MailingEvent = {
+      type: "MailingRetried",
+      at,
+      data: { parts: [0, 1], scope: "failed", reason: null },
+    };
+    const over: MailingEvent = {
+      type: "MailingCompleted",
+      at,
+      data: { result: "completed-with-failures", counts: counts({ total: 40, sent: 22, failed: 18 }) },
+    };
+    const ends = [ended(0, 9), ended(1, 9), stopped(20, 18), resumed, ended(2, 0), ended(3, 0), over];
+    const all = { bounced: 3, complained: 0, sent: 40, upTo: 7 };
+    const reported: MailingEvent = { type: "MailingReportsCounted", at, data: all };
+
+    it("counts the failures of the parts that are run again, though it was resumed before", () => {
+      const three: MailingEvent = { ...retried, data: { ...retried.data, parts: [0, 1, 2] } };
+      given(braked, parts, started, ...ends, three, ended(0, 10))
+        .when({
+          type: "EndParts",
+          at,
+          retries: 1,
+          parts: [{ part: 1, result: "completed", counts: counts({ failed: 10 }) }],
+        })
+        .records(ended(1, 10), stopped(20, 20));
+    });
+
+    it("does not hold what came back before against the mails that are sent now", () => {
+      const bouncing = { ...brakes, stopWhen: { failureRate: null, bounceRate: 0.1, after: 10 } };
+      const history = [{ ...created, data: { ...settings, brakes: bouncing } }, parts, started, reported, ...ends];
+      const count = (bounced: number) =>
+        ({ type: "CountReports", at, bounced, complained: 0, upTo: 8, sent: 40 }) as const;
+      const counted = (bounced: number): MailingEvent => ({ ...reported, data: { ...all, bounced, upTo: 8 } });
+      given(...history, retried)
+        .when(count(2))
+        .records(counted(5));
+      given(...history, retried)
+        .when(count(3))
+        .records(counted(6), {
+          type: "MailingPaused",
+          at,
+          data: {
+            reason: "3 of 20 mails came back for good.",
+            stoppedBy: { tried: 20, failed: 3, of: "bounces" },
+          },
+        });
+    });
+  });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { nextInWindow, type SendingWindow, weekdays } from "../../src/domain/mailing/window.ts";
+import { isTimeZone, nextInWindow, type SendingWindow, weekdays } from "../../src/domain/mailing/window.ts";
 
 const office: SendingWindow = {
   days: ["mon", "tue", "wed", "thu", "fri"],
@@ -61,5 +61,26 @@ describe("The window of a mailing", () => {
         expect(opens(opening, window), `${timeZone} ${at}`).to.equal(opening);
       }
     }
+  });
+
+  it("keeps one format of a time zone, however its name is spelled", () => {
+    const { DateTimeFormat } = Intl;
+    let made = 0;
+    Intl.DateTimeFormat = class extends DateTimeFormat {
+      constructor(...given: ConstructorParameters<typeof DateTimeFormat>) {
+        super(...given);
+        made += 1;
+      }
+    } as typeof DateTimeFormat;
+    try {
+      for (const name of ["Asia/Tokyo", "asia/tokyo", "ASIA/TOKYO", "Asia/toKYO"]) {
+        expect(isTimeZone(name), name).to.equal(true);
+      }
+    } finally {
+      Intl.DateTimeFormat = DateTimeFormat;
+    }
+    expect(made).to.equal(1);
+    const kelvinSign = "\u212a";
+    expect(isTimeZone(`Asia/To${kelvinSign}yo`)).to.equal(false);
   });
 });

@@ -67,7 +67,8 @@ describe("Content that no job was made of", () => {
   /** Lets a sweeper look at all that is stored, whatever its age, until the content of the job is gone. */
   const sweepUntilGone = async (job: JobRef): Promise<void> => {
     const failures: unknown[] = [];
-    const reports = { erased: () => {}, failed: (failure: unknown) => failures.push(failure) };
+    const failed = (failure: unknown) => failures.push(failure);
+    const reports = { erased: () => {}, notErased: (_: unknown, failure: unknown) => failed(failure), failed };
     const sweeper = createSweeper(ports, things, { olderThanMs: -1000, everyMs: 50 }, reports);
     sweeper.start();
     // Attachments go first. They are not looked at meanwhile, as one that is erased while it is read is waited for.

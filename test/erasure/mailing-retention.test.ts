@@ -58,6 +58,7 @@ describe("Mailings that were kept long enough", function () {
     const endedJobs = createEndedJobs(side.db, createPositions());
     const reports = {
       erased: (erased: { readonly jobs: number; readonly mailings: number }) => rounds.push(erased),
+      notErased: (_: unknown, failure: unknown) => failures.push(failure),
       failed: (failure: unknown) => failures.push(failure),
     };
     const retention = createRetention(ports, endedJobs, (work) => work(), { keptMs, everyMs: 20 }, reports);

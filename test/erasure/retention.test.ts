@@ -59,6 +59,7 @@ describe("jobs that were kept long enough", () => {
       { keptMs, everyMs: 20 },
       {
         erased: (erased) => rounds.push(erased),
+        notErased: (_, failure) => failures.push(failure),
         failed: (failure) => failures.push(failure),
       },
     );

@@ -5,7 +5,8 @@ export type Asked =
   /** `ECONNREFUSED`, `ECONNRESET`, `TIMEOUT`: its outcome is unknown. */
   | { readonly kind: "unanswered"; readonly code: string };
 
-const patienceMs = 8000;
+/** Long: what finds a request that is never answered must not find one that a busy machine answers late. */
+const patienceMs = 45_000;
 
 /** One request on a connection of its own: a kept-alive one would hide which process refused it. */
 export function ask(method: string, url: string, body?: object, headers: Record<string, string> = {}): Promise<Asked> {

@@ -4,6 +4,7 @@ import { createLive, type Live } from "../../src/history/live/live.ts";
 import { openStream, readToEnd, readUntil } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCompleted, jobCreated, jobStarted, recipientSent } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { happen, newJob } from "../support/happen.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
@@ -183,4 +184,20 @@ describe("The feed of a tenant's events", () => {
     expect((await waiting).body.data).to.deep.equal([]);
     expect(await events).to.deep.equal([]);
   });
+
+  for (const accepted of ["application/x-ndjson", "text/event-stream"]) {
+    it(`breaks the connection where the service stops before the end of a feed that has one: ${accepted}`, async () => {
+      const log = createMemoryEventLog();
+      const contentStore = createMemoryContentStore();
+      const itsLive = createLive({ log, contentStore, report: () => {} });
+      const other = await startApi({ log, contentStore, live: itsLive });
+      await happen(log, newJob(), [jobCreated()]);
+      const response = await fetch(`${other.url}/api/events?wait=60`, { headers: { Accept: accepted } });
+      const text = failureOf(response.text());
+      await eventually(() => expect(itsLive.listeners()).to.equal(1));
+      await other.close();
+      expect((await text).message).to.equal("terminated");
+      expect(other.logged.filter((line) => line.includes('"level":"error"'))).to.deep.equal([]);
+    });
+  }
 });

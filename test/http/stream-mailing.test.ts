@@ -4,7 +4,7 @@ import { createLive, type Live } from "../../src/history/live/live.ts";
 import { createPart } from "../../src/mailings/create-part.ts";
 import { openStream, readToEnd, readUntil, type StreamEvent } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
-import { jobCompleted, jobStarted, now, recipientSent } from "../support/examples.ts";
+import { jobCompleted, jobStarted, now, recipientSent, recipientUnsubscribed } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { cause, decide, draftMailing, importInto, people, stateOf } from "../support/mailings.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
@@ -132,6 +132,25 @@ describe("The stream of a mailing", () => {
     expect((await open(mailing, { "Last-Event-ID": String(end) })).status).to.equal(204);
     expect((await open(mailing, { "Last-Event-ID": String(end + 1) })).status).to.equal(400);
     expect((await open(mailing, { "Last-Event-ID": "x" })).status).to.equal(400);
+  });
+
+  it("goes on from the last id that it has sent, though a part that has ended had news that it does not show", async () => {
+    const mailing = await draft();
+    await decide(api, mailing, start);
+    const first = await makePart(mailing, 0);
+    await happen(api.log, first, [jobStarted(), ...sent(0, 1, 2), jobCompleted()]);
+    await endPart(mailing, 0, 3);
+    const second = await makePart(mailing, 1);
+    await happen(api.log, second, [jobStarted()]);
+    const read = readUntil(await open(mailing), (events) => events.at(-1)?.data.progress.sent === 5);
+    await isListened();
+    await happen(api.log, second, sent(0));
+    await happen(api.log, second, sent(1));
+    await happen(api.log, first, [recipientUnsubscribed({ recipient: 0 })]);
+    const id = (await read).at(-1)?.id;
+    const again = await open(mailing, { "Last-Event-ID": String(id) });
+    again.close();
+    expect(again.status).to.equal(200);
   });
 
   it("misses nothing that happens while it reads what was before", async () => {

@@ -5,6 +5,7 @@ import type { Knex } from "knex";
 import { createReadPositions } from "../../projections/following/read-position.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
+import { createScheduleQueries } from "../../projections/schedules/queries.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
@@ -46,6 +47,22 @@ describe("While the database is away", () => {
     expect((await api.ask("DELETE", `/api/jobs/${jobId}`)).body).to.include({ status: "cancelled" });
     expect((await api.ask("GET", `/api/jobs/${jobId}`)).body).to.include({ status: "cancelled" });
     expect((await api.ask("GET", `/api/jobs/${jobId}/events`)).body).to.have.length(2);
+  });
+
+  it("a schedule is refused, also where the database goes away between two questions", async () => {
+    const schedules = createScheduleQueries(db);
+    const all: typeof schedules.all = async () => ({ scheduleIds: [], readSequence: 0 });
+    const body = { name: "Weekly", cron: "30 8 * * mon", timeZone: "Europe/Berlin", job: mailing };
+    const askFor = async (queries: typeof schedules): Promise<Answered> => {
+      const own = await startApi({ schedules: queries });
+      try {
+        return await own.ask("POST", "/api/schedules", { body });
+      } finally {
+        await own.close();
+      }
+    };
+    expectAway(await askFor(schedules));
+    expectAway(await askFor({ ...schedules, all }));
   });
 
   it("lists and logs say so, and when to try again", async () => {

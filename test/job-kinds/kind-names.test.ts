@@ -43,6 +43,10 @@ describe("The name of a kind of job", () => {
     }
   });
 
+  it("is two words and a dot, as the schemas of events want it", () => {
+    for (const type of jobTypes) expect(type).to.match(/^[a-z]+\.[a-z]+$/);
+  });
+
   it("is that of a registered kind where a request names none", () => {
     expect(jobTypes).to.include(defaultJobType);
   });

@@ -14,7 +14,7 @@ import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../s
 import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
 const returnPath = "bounces@b.example.org";
-const forgeries = 3000;
+const forgeries = 2000;
 /** What a mail server sends in a second of its own work: the limits below hold on a slow machine, and while others work. */
 const secondsOfCpu = 8;
 const secondsOfAll = 20;

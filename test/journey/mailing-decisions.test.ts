@@ -16,7 +16,8 @@ type Mailing = {
   readonly completedAt: string | null;
 };
 
-const people = 2500;
+/** Of two parts, a thousand in each at most. */
+const people = 1100;
 const addresses = Array.from({ length: people }, (_, index) => `person${index}@example.com`);
 const quickly = { MAX_ATTEMPTS: "1", RETRY_BASE_DELAY: "50", RETRY_JITTER: "0" };
 
@@ -84,7 +85,7 @@ describe("a mailing that people decide about", function () {
     }, 60_000);
   const mailed = () => mailServer.mails.flatMap(({ to }) => to).sort();
 
-  for (const seed of [1, 2, 3]) {
+  for (const seed of [1, 2]) {
     it(`is mailed once to each, though processes are killed while it is started and approved (seed ${seed})`, async () => {
       const id = await draft({ approval: "required" });
       const asking = insist(`/${id}/start`, {});

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { parse } from "csv-parse/sync";
 import { type ApiClient, createApiClient, type JobAnswer } from "../support/api-client.ts";
 import { openStream, readToEnd } from "../support/event-stream.ts";
+import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
@@ -68,7 +69,11 @@ describe("a report over what the service has done", function () {
   async function allJobs(): Promise<readonly Line[]> {
     const found: Line[] = [];
     for (let query = "order=asc&pageSize=100&type=email.send"; ; ) {
-      const { body } = await client.get(`/api/jobs?${query}`);
+      const { body } = await eventually(async () => {
+        const answer = await client.get(`/api/jobs?${query}`);
+        expect(answer.status).to.equal(200);
+        return answer;
+      });
       const { data, pagination } = body as { data: Line[]; pagination: { nextCursor: string | null } };
       found.push(...data);
       if (pagination.nextCursor === null) return found;

@@ -191,6 +191,17 @@ describe("recipients of a mailing", () => {
     expect(await contentOf(part.jobId)).to.equal(null);
   });
 
+  it("are refused where the mailing was started before a line that is not UTF-8", async () => {
+    await importInto(stored, mailing, people(1));
+    const chunks = (async function* () {
+      yield Buffer.from('"late@example.com"\n');
+      await decide(stored, mailing, { type: "StartMailing", at: now, scheduledAt: null });
+      yield Buffer.from([0x22, 0xfc, 0x22, 0x0a]);
+    })();
+    const outcome = await importerOf(stored).import(mailing, { type: "application/x-ndjson", chunks }, cause);
+    expect(outcome).to.have.nested.include({ outcome: "rejected", "rejection.code": "mailing-has-started" });
+  });
+
   it("have no letter of a mailing that was never created", async () => {
     const letter = await stored.contentStore.get(mailing);
     const never = newJob();

@@ -25,7 +25,7 @@ const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 
 /** ops/guides/operator.md, "Back up and restore": what it promises, on real servers that are really thrown away. */
 describe("A backup of the log", function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
 
   let mailServer: TestMailServer;
   let folder: string;

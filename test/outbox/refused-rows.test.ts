@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import mysql from "mysql2/promise";
 import { noRules } from "../../src/domain/tenant.ts";
-import { maxAttempts } from "../../src/outbox/outbox.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { maxAttempts, type TakenRow } from "../../src/outbox/outbox.ts";
+import { relayRow } from "../../src/outbox/relay-row.ts";
 import { eventually } from "../support/eventually.ts";
 import { mailingOfRow, type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
 
@@ -173,6 +175,20 @@ describe("a row of the outbox that cannot become a job", () => {
       attempts: maxAttempts,
       code: "quota-exceeded",
     });
+  });
+
+  it("does not fail while it is not known whether its job was created", async () => {
+    const { log } = side.dependencies;
+    const away = {
+      ...log,
+      append: async () => {
+        throw new Unavailable("NATS did not answer.");
+      },
+    };
+    const request = JSON.stringify(mailingOfRow);
+    const row = { id: randomUUID(), tenant: "default", request, bytes: request.length, attempts: maxAttempts };
+    const { result } = await relayRow({ ...side.dependencies, log: away }, row as TakenRow);
+    expect(result.outcome).to.equal("later");
   });
 
   it("has been the end of every relay that took it", async () => {

@@ -1,13 +1,17 @@
 import { expect } from "chai";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
+import type { Projector } from "../../projections/projector.ts";
 import { confirmRebuilds, readTableSets } from "../../projections/rebuilding/kept-tables.ts";
 import { rebuild } from "../../projections/rebuilding/rebuild.ts";
 import { NothingToPutBack, rollBackRebuilds } from "../../projections/rebuilding/roll-back.ts";
-import { jobContentErased } from "../support/examples.ts";
+import { schedulesProjector } from "../../projections/schedules/projector.ts";
+import { jobContentErased, later, now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { decide, draftMailing } from "../support/mailings.ts";
 import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
+import { addSchedule, createClock, decideSchedule } from "../support/schedule-followers.ts";
 
 const both = [jobsProjector, outcomesProjector];
 
@@ -117,6 +121,45 @@ describe("the old tables of a rebuild", () => {
     await side.caughtUp();
     await Promise.all(runners.map((runner) => runner.stop()));
     expect(await tableNames()).to.not.include("__");
+  });
+
+  it("go with the letter of a mailing and with a schedule, before and after the rebuild", async () => {
+    const projectors = [jobsProjector, schedulesProjector];
+    const keptNames = async () => [...(await namesIn("mailings__previous")), ...(await namesIn("schedules__previous"))];
+    const namesIn = async (table: string): Promise<readonly string[]> =>
+      (await side.db.schema.hasTable(table)) ? await side.db(table).whereNotNull("name").pluck("name") : [];
+    const make = async () => {
+      const mailing = await draftMailing(side, "default", { name: "Secret" });
+      return { mailing, schedule: await addSchedule({ ...side, clock: createClock(now) }) };
+    };
+    const erase = async ({ mailing, schedule }: Awaited<ReturnType<typeof make>>) => {
+      await decide(side, mailing, { type: "RetireMailing", at: later, restingBefore: later, reason: "retention" });
+      await decideSchedule({ ...side, clock: createClock(now) }, schedule, {
+        type: "DeleteSchedule",
+        at: later,
+        reason: null,
+      });
+    };
+    const runners = () => projectors.map((projector) => side.startProjector(projector as Projector));
+    const stop = (some: ReturnType<typeof runners>) => Promise.all(some.map((runner) => runner.stop()));
+    const first = await make();
+    const before = runners();
+    await side.caughtUp("jobs", "schedules");
+    await stop(before);
+    await side.rebuild(projectors as Projector[]);
+    expect(await keptNames()).to.deep.equal(["Secret", "Weekly"]);
+    const after = runners();
+    await erase(first);
+    const second = await make();
+    await side.caughtUp("jobs", "schedules");
+    await stop(after);
+    expect(await keptNames()).to.deep.equal([]);
+    // While the live projections stand still, a rebuild projects the erasures first.
+    await erase(second);
+    const told: boolean[] = [];
+    await rebuild(projectors as Projector[], side.rebuildSetup({ onRebuilt: (_, isKept) => told.push(isKept) }));
+    expect(told).to.deep.equal([false, false]);
+    expect(await keptNames()).to.deep.equal([]);
   });
 
   it("are not kept where they hold what was erased while they stood still", async () => {

@@ -72,13 +72,16 @@ describe("a rebuild", () => {
     const rebuilt: string[] = [];
     const onProgress = (progress: Progress): number => told.push(progress);
     const onRebuilt = (projection: string): number => rebuilt.push(projection);
-    await rebuild(both, { db, log, sources, announcements, onProgress, onRebuilt });
+    const keyed: string[] = [];
+    const onKeys = (projection: string): number => keyed.push(projection);
+    await rebuild(both, { db, log, sources, announcements, onProgress, onKeys, onRebuilt });
     const heard = told.map(({ projection, sequence, lastSequence }) => [projection, sequence, lastSequence]);
     expect(heard).to.have.deep.members([
       ["jobs", 18, 18],
       ["outcomes", 18, 18],
     ]);
     expect(rebuilt).to.have.members(["jobs", "outcomes"]);
+    expect(keyed).to.deep.equal(["jobs"]);
     expect(told.every(({ eventsPerSecond }) => eventsPerSecond > 0)).to.equal(true);
   });
 

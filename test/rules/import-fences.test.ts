@@ -12,10 +12,11 @@ const folders = ["src", "projections", "migrations", "test"];
 
 type Violation = { readonly from: string; readonly rule: { readonly name: string } };
 
-/** What the check of imports says of a project: the rules that each file breaks. */
-async function check(root: string): Promise<ReadonlyMap<string, readonly string[]>> {
+/** What the check of imports says of some files: the rules that each of them breaks. A circle of two needs two steps. */
+async function check(root: string, files: Iterable<string>): Promise<ReadonlyMap<string, readonly string[]>> {
   const script = join(project, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
-  const args = [script, "--config", "test/rules/import-fences.cjs", "--output-type", "json", ...folders];
+  const options = ["--config", "test/rules/import-fences.cjs", "--output-type", "json", "--max-depth", "2"];
+  const args = [script, ...options, ...files];
   const output = await run(process.execPath, args, { cwd: root, maxBuffer: 64 * 1024 * 1024 }).then(
     ({ stdout }) => stdout,
     // The exit code is the number of violations.
@@ -73,8 +74,10 @@ const outsideTheirRow: readonly (readonly [rule: string, file: string, imports: 
 describe("the fences between the folders", () => {
   let copy: string;
   let broken: ReadonlyMap<string, readonly string[]>;
+  const files = new Set<string>();
 
   const plant = async (file: string, text: string): Promise<void> => {
+    files.add(file);
     await mkdir(dirname(join(copy, file)), { recursive: true });
     await writeFile(join(copy, file), text);
   };
@@ -90,7 +93,7 @@ describe("the fences between the folders", () => {
     await plant("src/mail/types-two.ts", 'import type { One } from "./types-one.ts";\nexport type Two = One[];\n');
     await plant("src/utils/planted.ts", "export const utility = 1;\n");
     await plant("src/mail/orphan.ts", "export const orphan = 1;\n");
-    broken = await check(copy);
+    broken = await check(copy, files);
   });
   after(() => rm(copy, { recursive: true, force: true }));
 

@@ -57,6 +57,13 @@ describe("The client for applications", () => {
     }
   });
 
+  it("says at once where its key is none, and does not show it", () => {
+    const expected = "key is no API key; expected a text of visible ASCII characters, such as wb_3f9a";
+    for (const key of ["wb_…", "wb_1\n2", "wb 1"]) {
+      expect(() => new Waybill({ url: api.url, key })).to.throw(TypeError, expected);
+    }
+  });
+
   it("creates one job where the answer is lost", async () => {
     const before = await jobsStored();
     const { fetch, asked } = flaky(null, away());
@@ -145,6 +152,31 @@ describe("The client for applications", () => {
     expect(asked).to.have.length(1);
     const text = new Waybill({ url: api.url }).mailings.addRecipients(mailingId, "ada@example.com" as never);
     expect(await failureOf(text)).to.be.instanceOf(TypeError);
+  });
+
+  it("sends recipients once that can be read only once, also where it is told to come back", async () => {
+    const { recipients: _, ...letter } = mailing;
+    const { mailingId } = await new Waybill({ url: api.url }).mailings.create(letter);
+    async function* people() {
+      yield "ada@example.com";
+    }
+    for (const limited of [new Response("", { status: 429 }), away(), null]) {
+      const { fetch, asked } = flaky(limited);
+      const failure = await failureOf(new Waybill({ url: api.url, fetch }).mailings.addRecipients(mailingId, people()));
+      expect(failure).to.be.instanceOf(WaybillError);
+      expect(asked).to.have.length(1);
+    }
+  });
+
+  it("reads evidence again that was cut off", async () => {
+    const cut = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode("{"));
+        controller.error(new TypeError("terminated"));
+      },
+    });
+    const { fetch } = flaky(new Response(cut), new Response("the whole bundle"));
+    expect(await new Waybill({ url: api.url, fetch }).jobs.evidence("job")).to.equal("the whole bundle");
   });
 
   it("takes a decision whose answer was lost for done, and no other that is refused", async () => {

@@ -98,6 +98,19 @@ describe("Evidence that an application verifies", () => {
     expect(await failureOf(verifyEvidence(bundle, { keys: ["no key"] }))).to.be.instanceOf(TypeError);
   });
 
+  it("is refused where a published seal covers an entry that has no proof, and where its content is withheld", async () => {
+    const { seals } = statementOf(bundle);
+    const bare = (one: EvidenceStatement) => one.entries.map((entry) => ({ ...entry, proof: null }));
+    const unproven = signed({ ...statementOf(bundle), entries: bare(statementOf(bundle)), seals: [] }, side.key);
+    expect((await verifyEvidence(unproven, keys())).unsealed).to.equal(5);
+    expect(await refused(unproven, { ...keys(), seals })).to.deep.equal([
+      "each entry that a published seal covers has its proof",
+    ]);
+    expect(await refused(signed({ ...statementOf(bundle), content: null }, side.key))).to.deep.equal([
+      "what was sent, and to whom, is what the events name",
+    ]);
+  });
+
   const trust: Trust = { keys: [], seals: new Map() };
   /** Both ask any key: what is forged is signed with one of the forger's own. */
   const expectSameVerdict = async (text: string): Promise<boolean> => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { type BuildResult, build } from "esbuild";
+import { digestOf } from "../../src/content/encode-content.ts";
 import { signed } from "../../src/seals/evidence.ts";
 import { newSealKey } from "../../src/seals/seal-key.ts";
 import { openPage } from "../support/browser.ts";
@@ -16,6 +17,7 @@ const bundle = (): Promise<BuildResult<{ write: false; metafile: true }>> =>
   }) as Promise<BuildResult<{ write: false; metafile: true }>>;
 
 const key = newSealKey();
+const content = JSON.stringify({ subject: "News", body: "Hi", recipients: [{ email: "ada@example.com" }] });
 
 /** Evidence that no seal covers yet: its signature is what the page checks. */
 const evidence = signed(
@@ -33,14 +35,14 @@ const evidence = signed(
         body: JSON.stringify([
           {
             ...{ subject: "one", type: "JobCreated", time: "2026-11-21T09:30:00.000Z", actor: "anonymous" },
-            data: { contentSha256: "0".repeat(64) },
+            data: { contentSha256: digestOf(content) },
           },
         ]),
         proof: null,
       },
     ],
     seals: [],
-    content: null,
+    content,
   },
   key,
 );

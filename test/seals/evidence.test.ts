@@ -11,6 +11,7 @@ import { newSealKey } from "../../src/seals/seal-key.ts";
 import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import {
   jobCompleted,
+  jobContentErased,
   jobCreated,
   jobStarted,
   recipientFailed,
@@ -60,6 +61,8 @@ describe("The evidence of a job", () => {
       .map(({ what, detail }) => `${what}. ${detail}`)
       .join("\n");
   const statementOf = (text: string): EvidenceStatement => JSON.parse(text.split("\n")[0] ?? "");
+  const published = (text: string): Trust["seals"] =>
+    new Map(statementOf(text).seals.map((seal) => [seal.to, seal.digest]));
   /** A forgery by someone with the key, or with a key of their own. */
   const forged = (change: (statement: EvidenceStatement) => EvidenceStatement, key = side.key): string =>
     signed(change(statementOf(bundle)), key);
@@ -95,7 +98,7 @@ describe("The evidence of a job", () => {
       [1, 10],
       [11, 20],
     ]);
-    const trust = { keys: [side.key.publicKey], seals: new Map(statement.seals.map((seal) => [seal.to, seal.digest])) };
+    const trust = { keys: [side.key.publicKey], seals: published(bundle) };
     expect(faults(bundle, trust)).to.equal("");
   });
 
@@ -194,8 +197,40 @@ describe("The evidence of a job", () => {
     expect(faults(bundle, { keys: [], seals })).to.include("The seal of events 1 to 10 is not.");
   });
 
+  it("cannot be forged with the key either where a published seal covers the entry: it must have its proof", () => {
+    const trust = { keys: [side.key.publicKey], seals: published(bundle) };
+    const unproven = forged((statement) => ({
+      ...statement,
+      entries: statement.entries.map((entry) => ({
+        ...entry,
+        body: entry.body.replace("550 5.1.1", "250 2.0.0"),
+        proof: null,
+      })),
+      seals: [],
+    }));
+    expect(faults(unproven)).to.equal("");
+    expect(faults(unproven, trust)).to.match(
+      /Entry 5 of the bundle \(sequence \d+\) has no proof, and a published seal covers it\..* Ask for the evidence again/,
+    );
+    const lines = linesOfEvidence(verifyEvidence(Buffer.from(unproven), trust));
+    expect(lines[0]).to.match(/^THE BUNDLE LACKS PROOFS/);
+    expect(lines.join("\n")).not.to.include("The bundle is whole");
+  });
+
+  it("has to be asked for anew where it was made before the last published seal", async () => {
+    const late = await happens(true);
+    const early = await bundleOf(late);
+    expect(faults(early, { keys: [], seals: published(bundle) })).to.equal("");
+    await side.newSealer().sealNow();
+    const anew = await bundleOf(late);
+    const trust = { keys: [], seals: new Map([...published(bundle), ...published(anew)]) };
+    expect(faults(early, trust)).to.match(/^Each entry that a published seal covers has its proof\. .*Ask for the/);
+    expect(faults(anew, trust)).to.equal("");
+  });
+
   it("says that what was sent was erased, and keeps its digest", async () => {
     const erased = await happens(false);
+    await happen(side.log, erased, [jobContentErased()]);
     await side.newSealer().sealNow();
     const text = await bundleOf(erased);
     expect(faults(text)).to.equal("");
@@ -205,6 +240,23 @@ describe("The evidence of a job", () => {
       .to.include("What was sent was erased")
       .and.include(`its SHA-256 was ${digestOf(content)}`);
     expect(lines).not.to.include("@example.com");
+  });
+
+  it("fails where what was sent is not in it, and no erasure is recorded", async () => {
+    const text = await bundleOf(await happens(false));
+    expect(faults(text)).to.include("It is not in the bundle, and no erasure is recorded.");
+    const lines = linesOfEvidence(verifyEvidence(Buffer.from(text), trustNothing)).join("\n");
+    expect(lines).to.include("What was sent is not in the bundle").and.not.include("was erased");
+  });
+
+  it("does not say that everything was erased where recipients are still being erased", async () => {
+    const erased = await happens(true);
+    await happen(side.log, erased, [jobContentErased({ recipients: [0], contentSha256: "0".repeat(64) })]);
+    const text = await bundleOf(erased);
+    expect(statementOf(text).content).to.equal(null);
+    expect(faults(text)).to.equal("");
+    const lines = linesOfEvidence(verifyEvidence(Buffer.from(text), trustNothing)).join("\n");
+    expect(lines).to.include("Recipients were erased at").and.not.include("It was erased");
   });
 
   it("says which events are not sealed yet", async () => {
@@ -225,7 +277,12 @@ describe("The evidence of a job", () => {
 
   it("is made of the seals that cover its events, and of no others, however many stand between", async () => {
     const late = newJob("acme");
-    await happen(side.log, late, [jobCreated({ total: 1 }), jobStarted(), recipientsClaimed({ recipients: [0] })]);
+    await contentStore.put(late, content);
+    await happen(side.log, late, [
+      jobCreated({ total: 2, contentSha256: digestOf(content) }),
+      jobStarted(),
+      recipientsClaimed({ recipients: [0] }),
+    ]);
     for (let jobs = 0; jobs < 20; jobs += 1) await side.jobHappens(6);
     await side.newSealer({ everyEvents: 2 }).sealNow();
     await happen(side.log, late, [recipientSent(), jobCompleted()]);

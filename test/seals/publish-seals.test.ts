@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { createJetStreamSealStore } from "../../src/seals/jetstream-seal-store.ts";
 import { createSealPublisher, type SealDestination } from "../../src/seals/publish-seals.ts";
-import { createSealMail, createSealWebhook } from "../../src/seals/seal-destinations.ts";
+import { createSealMail, createSealWebhook, publishAgainAfter } from "../../src/seals/seal-destinations.ts";
 import { createSealFile, NotASealFile, readPublishedSeals } from "../../src/seals/seal-file.ts";
 import type { SealStore } from "../../src/seals/seal-store.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
@@ -95,6 +95,21 @@ describe("Seals that are published elsewhere", () => {
       expect(await failureOf(readPublishedSeals(path))).to.be.instanceOf(NotASealFile);
     });
 
+    it("can be read where one of two processes wrote a seal whole, and the other one only its beginning", async () => {
+      const path = await newFile();
+      await sealsHappen(3);
+      const stop = publish(createSealFile(path));
+      await eventually(async () => expect(await linesIn(path)).to.have.length(3));
+      await stop();
+      const [one = "", two = "", three = ""] = (await readFile(path, "utf8")).split("\n");
+      for (const torn of [one, two]) {
+        await writeFile(path, `${one}\n${two}\n${torn.slice(0, 300)}\n${three}\n`);
+        expect((await readPublishedSeals(path)).size).to.equal(3);
+      }
+      await writeFile(path, `${one}\n${two.slice(0, 300)}\n${three}\n`);
+      expect(await failureOf(readPublishedSeals(path))).to.be.instanceOf(NotASealFile);
+    });
+
     it("that say two things about the same events are no trust", async () => {
       const path = await newFile();
       await sealsHappen(1);
@@ -143,6 +158,15 @@ describe("Seals that are published elsewhere", () => {
       await sealsHappen(1);
       await eventually(async () => expect(await store.published("webhook")).to.equal(18));
       expect(receiver.received).to.have.length(count + 1);
+    });
+
+    it("arrive again from the end of a log on that was put back and accepted", async () => {
+      await sealsHappen(2);
+      await store.publishedUpTo("webhook", 1_000);
+      await store.publishedUpTo("mail", 6);
+      await publishAgainAfter(store, (await side.sealedLog.lastSeal())?.sequence ?? 0);
+      // A destination that is behind stays where it is.
+      expect([await store.published("webhook"), await store.published("mail")]).to.deep.equal([12, 6]);
     });
   });
 

@@ -173,7 +173,11 @@ export function createService(world: World, scenario: Scenario) {
       suppressions: emptySuppressions,
     };
     const failed = report(process);
-    createSweeper(ports, shared.thingsOf(process), sweeping, { erased: () => {}, failed }).start();
+    createSweeper(ports, shared.thingsOf(process), sweeping, {
+      erased: () => {},
+      notErased: (_, failure) => failed(failure),
+      failed,
+    }).start();
     return null;
   };
 

@@ -110,7 +110,12 @@ describe("a database server of one's own", () => {
   /** As one that recovers its data first; the `exec` keeps its process. */
   async function slowBinary(seconds: number): Promise<DatabaseBinary> {
     const path = `${folder}/slow-database`;
-    const script = `#!/bin/sh\ncase "$*" in *--port*) echo "recovering"; sleep ${seconds};; esac\nexec "${binary.path}" "$@"\n`;
+    const recovering = `case "$*" in *--port*) echo "recovering"; sleep ${seconds};; esac`;
+    const program = await readFile(binary.path, "latin1");
+    // One that is a script of the shell itself stays what it is, with the options that it gives.
+    const script = program.startsWith("#!")
+      ? program.replace("\n", `\n${recovering}\n`)
+      : `#!/bin/sh\n${recovering}\nexec "${binary.path}" "$@"\n`;
     await writeFile(path, script, { mode: 0o755 });
     return { ...binary, path };
   }

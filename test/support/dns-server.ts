@@ -13,6 +13,8 @@ export type DnsServer = {
   readonly asked: string[];
   /** Answers SERVFAIL to every question about this name. */
   readonly failing: Set<string>;
+  /** Never answers a question about this name. */
+  readonly silent: Set<string>;
   readonly stop: () => Promise<void>;
 };
 
@@ -21,12 +23,14 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   const socket = createSocket("udp4");
   const asked: string[] = [];
   const failing = new Set<string>();
+  const silent = new Set<string>();
   socket.on("message", (bytes, { port, address }) => {
     const { id, questions = [] } = decode(bytes);
     const [question] = questions;
     if (question === undefined) return;
     const name = question.name.toLowerCase();
     asked.push(`${question.type} ${name}`);
+    if (silent.has(name)) return;
     const answers = answersFor(zone, name, question.type);
     const code = failing.has(name) ? 2 : zone[name] === undefined ? 3 : 0;
     const reply: Packet = {
@@ -44,6 +48,7 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
     zone,
     asked,
     failing,
+    silent,
     stop: async () => {
       socket.close();
       await once(socket, "close");

@@ -2,7 +2,7 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import type { Listening } from "../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../src/event-log/following/checkpoint-store.ts";
-import { createListening } from "../../src/event-log/following/listener.ts";
+import { createListening, type Listener } from "../../src/event-log/following/listener.ts";
 import { createMailingListener } from "../../src/mailings/follow-mailings.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { emptySuppressions } from "./empty-suppressions.ts";
@@ -33,12 +33,17 @@ export function unreliable(log: EventLog, seed: number): EventLog {
   };
 }
 
+/** What a process does about the events that it is given. */
+export function mailingListenerOf(stored: Stored, hasRoom = () => true): Listener {
+  const erasing = { results: createMemoryResultStore(), outbox: emptyOutbox, suppressions: emptySuppressions };
+  const room = { isLeftForJobs: async () => hasRoom() };
+  return createMailingListener({ ...stored, ...erasing, room, report: () => {} });
+}
+
 /** A process that makes the parts of mailings; with a seed, on a log that falters. */
 export function followMailings(stored: Stored, checkpoints: CheckpointStore, seed: number | null): Listening {
   const log = seed === null ? stored.log : unreliable(stored.log, seed);
-  const erasing = { results: createMemoryResultStore(), outbox: emptyOutbox, suppressions: emptySuppressions };
-  const ports = { ...stored, ...erasing, log, room: { isLeftForJobs: async () => true }, report: () => {} };
-  const listener = { ...createMailingListener(ports), tryAgainMs: 5 };
+  const listener = { ...mailingListenerOf({ ...stored, log }), tryAgainMs: 5 };
   const listening = createListening({ log: stored.log, checkpoints, report: () => {} }, listener);
   listening.start();
   return listening;

@@ -92,6 +92,7 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
     sources,
     announcements,
     onProgress: () => {},
+    onKeys: () => {},
     onRebuilt: () => {},
     ...changed,
   });

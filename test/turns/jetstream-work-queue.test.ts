@@ -183,6 +183,20 @@ describe("Turns on a work queue of JetStream", () => {
     await takes(queue, "job-0");
   });
 
+  it("stay away for as long as a worker says, though that is no whole number of nanoseconds", async () => {
+    const queue = openQueue();
+    await turns.put(queuedTurn(), "lane");
+    const taken = await eventually(async () => {
+      const [first] = await queue.take(1);
+      if (first === undefined) throw new Error("no turn yet");
+      return first;
+    });
+    taken.giveBack(800.1234567);
+    const givenBackAt = performance.now();
+    await takes(queue, "job-1");
+    expect(performance.now() - givenBackAt).to.be.greaterThan(700);
+  });
+
   it("are dropped where they cannot be read, and delay no other", async () => {
     const notices: string[] = [];
     const settings = { prefix: nats.prefix, replicas: 1, type: "email.send", ackWaitMs: 15_000 };

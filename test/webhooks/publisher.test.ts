@@ -19,7 +19,10 @@ describe("A job that has ended", () => {
       },
       find: async () => null,
     };
-    return { lookups, ...createPublisher(createMemoryEventLog(), receivers, { send: async () => {} }) };
+    return {
+      lookups,
+      ...createPublisher(createMemoryEventLog(), receivers, { send: async () => true, putOff: async () => {} }),
+    };
   };
   const stored = (event: JobEvent, sequence: number): StoredEvent<JobEvent> => ({
     ...caused(`${event.type}/${sequence}`, event),

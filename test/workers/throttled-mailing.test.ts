@@ -160,6 +160,7 @@ describe("a mailing to a receiver that asks for patience", () => {
     });
 
     it("can be cancelled while it waits", async () => {
+      await eventually(async () => expect((await writeSide.readView(job)).status).to.equal("retrying"));
       await decide(job, "CancelJob");
       server.limitDomain("shut.example", null);
       await eventually(async () => expect((await writeSide.readView(job)).status).to.equal("cancelled"));

@@ -123,9 +123,15 @@ async function readUntried(
     .filter((placed) => cursor === null || isAfter(placed, cursor));
 }
 
-/** The whole address, as JSON holds it. */
-export const containing = (address: string): string =>
-  `%${JSON.stringify(address.toLowerCase()).replace(/[!%_]/g, "!$&")}%`;
+/**
+ * A pattern that leaves out no text with the whole address, as JSON holds it; addressKeyOf then decides. Databases and
+ * JavaScript lower letters beyond ASCII in different ways, so the pattern says nothing about them, nor about the ASCII
+ * that JavaScript makes of two of them: of the Kelvin sign a k, and of a capital i with a dot an i before another mark.
+ */
+export const containing = (address: string): string => {
+  const known = JSON.stringify(address.toLowerCase()).replace(/[!%_]/g, "!$&");
+  return `%${known.replace(/i?\P{ASCII}+/gu, "%").replace(/k/g, "_")}%`;
+};
 
 const isAfter = ({ job, recipient }: LedgerCursor, cursor: LedgerCursor): boolean =>
   job < cursor.job || (job === cursor.job && recipient < cursor.recipient);

@@ -50,9 +50,7 @@ const recipients = `
   error_code VARCHAR(64) NULL,
   error_message MEDIUMTEXT NULL,
   at DATETIME(3) NULL,
-  PRIMARY KEY (job, recipient),
-  KEY by_address (tenant, address, job, recipient),
-  KEY by_time (tenant, at, place)`;
+  PRIMARY KEY (job, recipient)`;
 
 /** `counts` is 0 for an outcome that changed nothing, because an earlier one stands: see the ledger. */
 const earlier = `
@@ -69,10 +67,16 @@ const earlier = `
   error_message MEDIUMTEXT NULL,
   at DATETIME(3) NOT NULL,
   counts TINYINT NOT NULL,
-  PRIMARY KEY (job, recipient, place),
-  KEY by_time (tenant, at, place)`;
+  PRIMARY KEY (job, recipient, place)`;
 
 export const recipientTableDefinitions = { recipients, recipients_earlier: earlier };
+
+const inOrderOfTime = { by_time: "tenant, at, place" };
+
+export const recipientQueryKeys = {
+  recipients: { by_address: "tenant, address, job, recipient", ...inOrderOfTime },
+  recipients_earlier: inOrderOfTime,
+};
 
 const outcomesWith = (email: string): string => `
   SELECT outcome.place AS id, job.id AS jobId, ${email} AS email, outcome.status AS status,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Json, type Service, ServiceAway, ServiceRefused } from "./service.ts";
+import { isWorthWaiting, type Json, pauseMsAfter, type Service, ServiceAway, ServiceRefused } from "./service.ts";
 
 const askEveryMs = 1000;
 
@@ -37,13 +37,14 @@ async function askForMailing(service: Service, path: string, sequence: string): 
 
 /**
  * Calls `onChange` with the job or mailing whenever it changes, and returns the ended one. Once the service has sent it, an
- * outage of the service does not end the watch. `path` is its path.
+ * outage of the service, or an instance that refuses for now, does not end the watch. `path` is its path.
  */
 export async function watchJob(
   service: Service,
   path: string,
   onChange: (job: Json) => void,
   onWaiting: (reason: string) => void,
+  interrupted: AbortSignal,
 ): Promise<Json> {
   let last: Json = null;
   const onJob = (job: Json): void => {
@@ -51,14 +52,17 @@ export async function watchJob(
     onChange(job);
   };
   for (;;) {
+    let pauseMs = pauseMsAfter(null);
     await followStream(service, path, onJob).catch((failure: unknown) => {
-      if (!(failure instanceof ServiceAway && last !== null)) throw failure;
+      if (last === null || !isWorthWaiting(failure)) throw failure;
+      pauseMs = pauseMsAfter(failure);
     });
     // The job ended before the watch began, or the service closed the stream.
     if (last === null || last.completedAt === null) {
       onJob((await service.askPatiently(path, { method: "GET" }, onWaiting)).body);
     }
     if (last.completedAt !== null) return last;
+    await pause(pauseMs, undefined, { signal: interrupted });
   }
 }
 

@@ -2,17 +2,19 @@ import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { parse } from "csv-parse";
-import { toDisplayName } from "../../domain/recipients/display-name.ts";
+import {
+  plainCell,
+  type RecipientColumns,
+  recipientColumns,
+  recipientOfRow,
+  type TableRecipient,
+} from "../../domain/recipients/recipient-table.ts";
 import { isEmailAddress } from "../../schemas/email-address.ts";
 import { NotUtf8, textOf } from "../../schemas/line-file.ts";
 import { whyNoFile } from "./file-failure.ts";
 
-/** A row of the file: its address, the name in the column `name`, and the values of the other columns by their names. */
-export type Recipient = {
-  readonly email: string;
-  readonly name?: string;
-  readonly variables?: Readonly<Record<string, string>>;
-};
+/** A row of the file. */
+export type Recipient = TableRecipient;
 
 export type RecipientFile = { readonly path: string; readonly emailColumn: string; readonly delimiter: string };
 
@@ -101,24 +103,22 @@ export async function* toNdjson(
 type Row = { readonly line: number; readonly recipient: Recipient };
 
 /** A row as csv-parse reports it, with its line number. */
-type ParsedRow = { readonly record: Readonly<Record<string, string>>; readonly info: { readonly lines: number } };
+type ParsedRow = { readonly record: readonly string[]; readonly info: { readonly lines: number } };
 
 /** RFC 4180 in UTF-8, with or without a byte order mark. Feeds the bytes of the file to the hash. */
 async function* rowsOf(file: RecipientFile, hash: Hash): AsyncGenerator<Row> {
   const { path, emailColumn, delimiter } = file;
-  const parser = parse({
-    delimiter,
-    skip_empty_lines: true,
-    info: true,
-    columns: (header: string[]) => toColumns(header, path, emailColumn),
-  });
+  const parser = parse({ delimiter, skip_empty_lines: true, info: true });
   const source = Readable.from(textOf(hashed(createReadStream(path), hash)));
   // A failing source must end the parser, which a pipe alone would leave waiting.
   source.on("error", (failure) => parser.destroy(failure));
   source.pipe(parser);
   try {
+    let columns: RecipientColumns | null = null;
     for await (const { record, info } of parser as AsyncIterable<ParsedRow>) {
-      yield { line: info.lines, recipient: toRecipient(record, emailColumn) };
+      const cells = record.map(plainCell);
+      if (columns === null) columns = toColumns(cells, path, emailColumn);
+      else yield { line: info.lines, recipient: recipientOfRow(columns, cells) };
     }
   } catch (failure) {
     if (failure instanceof UnusableFile) throw failure;
@@ -129,16 +129,6 @@ async function* rowsOf(file: RecipientFile, hash: Hash): AsyncGenerator<Row> {
   }
 }
 
-/** As the service reads a CSV file: a name that cannot stand beside an address is a variable like the others. */
-function toRecipient(record: Readonly<Record<string, string>>, emailColumn: string): Recipient {
-  const { [emailColumn]: email = "", ...columns } = record;
-  const { name: cell = "", ...others } = columns;
-  const name = toDisplayName(cell);
-  const variables = name === null ? columns : others;
-  const own = { email: email.trim(), ...(name === null ? {} : { name }) };
-  return Object.keys(variables).length === 0 ? own : { ...own, variables };
-}
-
 async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     hash.update(chunk);
@@ -146,14 +136,11 @@ async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerato
   }
 }
 
-/** Finds the column of addresses without regard to case; the other columns keep their names. */
-function toColumns(header: readonly string[], path: string, emailColumn: string): string[] {
-  const names = header.map((name) => name.trim());
-  const index = names.findIndex((name) => name.toLowerCase() === emailColumn.toLowerCase());
-  if (index === -1) {
-    throw new UnusableFile(
-      `${path} has no column ${JSON.stringify(emailColumn)}; its first line names ${names.join(", ")} (see --email-column, --delimiter)`,
-    );
-  }
-  return names.map((name, at) => (at === index ? emailColumn : name));
+/** As the service reads the names in the first line, but for the one that the user names. */
+function toColumns(names: readonly string[], path: string, emailColumn: string): RecipientColumns {
+  const columns = recipientColumns(names, emailColumn);
+  if (columns !== null) return columns;
+  throw new UnusableFile(
+    `${path} has no column ${JSON.stringify(emailColumn)}; its first line names ${names.join(", ")} (see --email-column, --delimiter)`,
+  );
 }

@@ -23,7 +23,10 @@ export type Service = {
    * time of an upload does not count. Only for requests that are safe to repeat.
    */
   askPatiently(path: string, asked: Asked, onWaiting: (reason: string) => void): Promise<Answered>;
-  /** The lines of a stream, until the service or the signal ends it. Waits while the service has no room for another stream. */
+  /**
+   * The lines of a stream, until the service ends it; throws where the signal aborts. Waits while the service has no room for
+   * another stream.
+   */
   lines(path: string, accept: string): AsyncIterable<string>;
 };
 
@@ -123,10 +126,15 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
   };
 }
 
-const isWorthWaiting = (failure: unknown): failure is ServiceAway | ServiceRefused =>
+/** Whether the same request may succeed later. */
+export const isWorthWaiting = (failure: unknown): failure is ServiceAway | ServiceRefused =>
   failure instanceof ServiceAway ||
   (failure instanceof ServiceRefused &&
     (failure.status === 429 || failure.status >= 502 || failure.code === "mailing-import-conflict"));
+
+/** How long a client waits before it opens a stream anew that has ended, or that failed in this way: never less than 1 s. */
+export const pauseMsAfter = (failure: unknown): number =>
+  Math.max(1, failure instanceof ServiceRefused ? (failure.retryAfter ?? 1) : 1) * 1000;
 
 type SentBody = Pick<RequestInit, "body" | "duplex">;
 
@@ -170,6 +178,7 @@ async function* linesOf(
       yield* lines;
     }
   } catch (failure) {
-    if (!interrupted.aborted) throw new ServiceAway(`The answer of ${url} was cut off.`, { cause: failure });
+    if (interrupted.aborted) throw failure;
+    throw new ServiceAway(`The answer of ${url} was cut off.`, { cause: failure });
   }
 }

@@ -63,13 +63,17 @@ function Frame() {
   );
 }
 
-/** On a narrow screen the row of pages is wider than the screen: the current one is scrolled to its middle. */
+/**
+ * On a narrow screen the row of pages is wider than the screen: the current one is scrolled to its middle,
+ * again where a link grows, as by the number of what is unread.
+ */
 function Pages({ shown, current }: { readonly shown: readonly Page[]; readonly current: string | undefined }) {
   const row = useRef<HTMLElement>(null);
   useEffect(() => {
-    const link = row.current?.querySelector<HTMLElement>("[aria-current]");
-    if (row.current && link)
-      row.current.scrollLeft = link.offsetLeft - (row.current.clientWidth - link.clientWidth) / 2;
+    const links = [...(row.current?.children ?? [])];
+    const widths = new ResizeObserver(() => scrollToCurrent(row.current));
+    for (const link of links) widths.observe(link);
+    return () => widths.disconnect();
   }, [current]);
   return (
     <nav ref={row} aria-label="Pages">
@@ -82,6 +86,11 @@ function Pages({ shown, current }: { readonly shown: readonly Page[]; readonly c
     </nav>
   );
 }
+
+const scrollToCurrent = (row: HTMLElement | null): void => {
+  const link = row?.querySelector<HTMLElement>("[aria-current]");
+  if (row && link) row.scrollLeft = link.offsetLeft - (row.clientWidth - link.clientWidth) / 2;
+};
 
 function Content({ page, parts }: { readonly page: Page | undefined; readonly parts: readonly string[] }) {
   const content = useRef<HTMLElement>(null);

@@ -16,6 +16,9 @@ export const keyWanted = signal<string | null>(null);
 /** Whether the last key that was given is none of the service's. */
 let isRefused = false;
 
+/** No header carries another text: such a key cannot even be sent. */
+export const isSendable = (text: string | null): boolean => text === null || /^[\x21-\x7e]*$/.test(text);
+
 export function signIn(text: string): void {
   sessionStorage.setItem(place, text);
   key.value = text;

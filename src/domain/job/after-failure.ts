@@ -1,5 +1,9 @@
 import { accepted, rejected } from "../decider.ts";
+import type { RecipientCounts } from "./events.ts";
 import type { CommandOf, Existing, JobDecision, JobState } from "./state.ts";
+
+/** Recipients that have failed, or of whom nobody knows: a job that completed without them may be run again. */
+export const unreachedIn = ({ failed, unknown }: RecipientCounts): number => failed + unknown;
 
 type Failed = Extract<JobState, { status: "failed" }>;
 

@@ -1,6 +1,6 @@
 import { accepted, type Decider, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
-import { ignore, requeue, retry } from "./after-failure.ts";
+import { ignore, requeue, retry, unreachedIn } from "./after-failure.ts";
 import type { JobCommand } from "./commands.ts";
 import { abandon, erase, erasedAfter, nothingErased, settingsAfter } from "./erase-content.ts";
 import type { JobEvent, JobSettings, Opening, Turn } from "./events.ts";
@@ -71,7 +71,7 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
       case "JobPaused":
         return { ...known, status: "paused" };
       case "JobCompleted":
-        return { ...known, status: "completed", unreached: event.data.counts.failed + event.data.counts.unknown };
+        return { ...known, status: "completed", unreached: unreachedIn(event.data.counts) };
       case "JobFailed":
         return { ...known, status: "failed", requeuedAs: null, isIgnored: false };
       case "JobCancelled":

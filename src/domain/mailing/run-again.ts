@@ -1,6 +1,8 @@
 import { accepted, rejected } from "../decider.ts";
 import type { RecipientCounts } from "../job/events.ts";
+import { triedOf } from "./brakes.ts";
 import type { CommandOf } from "./commands.ts";
+import { countsOfEnded } from "./ends.ts";
 import type { MailingEvent, PartResult } from "./events.ts";
 import { type ExistingMailing, hasMailingEnded, type MailingDecision } from "./state.ts";
 
@@ -22,9 +24,19 @@ const isLeft = (result: PartResult | null, counts: RecipientCounts | null): bool
 
 type Retried = Extract<MailingEvent, { type: "MailingRetried" }>;
 
-/** As if these parts had never ended. */
+/** As if these parts had never ended: what they had tried and sent is not counted now, nor may it count as tried before. */
 export function openAgain(state: ExistingMailing, { data }: Retried): ExistingMailing {
   const again = new Set(data.parts);
   const parts = state.parts.map((part, index) => (again.has(index) ? { ...part, counts: null, result: null } : part));
-  return { ...state, parts, status: "started", endedAt: null, retries: state.retries + 1, retryScope: data.scope };
+  const counts = countsOfEnded(parts);
+  return {
+    ...state,
+    parts,
+    status: "started",
+    endedAt: null,
+    retries: state.retries + 1,
+    retryScope: data.scope,
+    triedBefore: triedOf(counts),
+    reportsBefore: { ...state.reports, sent: counts.sent },
+  };
 }

@@ -48,9 +48,9 @@ export type ExistingMailing = {
   readonly retryScope: RetryScope;
   /** The failures because of which it stopped by itself; null where it did not, or was resumed since. */
   readonly stoppedBy: StoppedBy | null;
-  /** What had been tried when it was resumed last: failures before that stop it no more. */
+  /** What had been tried when it was resumed or run again last: failures before that stop it no more. */
   readonly triedBefore: Tried;
-  /** What came back so far, as far as that could stop it; and what had when it was resumed last. */
+  /** What came back so far, as far as that could stop it; and what had when it was resumed or run again last. */
   readonly reports: Reports & { readonly upTo: number };
   readonly reportsBefore: Reports;
   readonly endedAt: Instant | null;

@@ -76,12 +76,13 @@ function offsetAt(at: number, timeZone: string): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** A format costs a millisecond to make. */
+/** A format costs a millisecond to make, and memory: all spellings of a name have one. Names are ASCII. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
+  const name = timeZone.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const known = formats.get(name);
   if (known !== undefined) return known;
   const options = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric" } as const;
   const made = new Intl.DateTimeFormat("en-US", { ...options, second: "numeric", hourCycle: "h23", timeZone });
-  formats.set(timeZone, made);
+  formats.set(name, made);
   return made;
 }

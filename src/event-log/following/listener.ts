@@ -2,7 +2,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { EventLog, StoredEvent, WaybillEvent } from "../event-log.ts";
 import { LogLostItsEnd, UndecodableEvent } from "../log-failures.ts";
 import { isOutage } from "../persistently.ts";
-import { placeOf, positionOf } from "../place.ts";
 import { createActiveProcess, type Ending, type Listening } from "./active-process.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 import type { HeldCheckpoint } from "./hold-checkpoint.ts";
@@ -132,8 +131,8 @@ async function beginning(log: EventLog, { beginAfter }: Listener, { found }: Hel
 }
 
 function createWork(listener: Listener, ending: Ending, report: ListenerPorts["report"]) {
-  /** In the order of the log. */
-  const undone = new Set<number>();
+  /** Not in the order of the log where that has lost its end, and perhaps two of one place. */
+  const undone = new Set<StoredEvent<WaybillEvent>>();
   const running = new Set<Promise<void>>();
   let changed = (): void => {};
   const left = new Promise<void>((resolve) => {
@@ -145,7 +144,7 @@ function createWork(listener: Listener, ending: Ending, report: ListenerPorts["r
     for (let acting: Promise<void> | null = first; ; acting = listener.act(event, ending)) {
       try {
         await acting;
-        if (!ending.givenUp.aborted) undone.delete(placeOf(event));
+        if (!ending.givenUp.aborted) undone.delete(event);
         return;
       } catch (failure) {
         if (ending.stopping.aborted) return;
@@ -168,7 +167,7 @@ function createWork(listener: Listener, ending: Ending, report: ListenerPorts["r
     begin: (event: StoredEvent<WaybillEvent>): void => {
       const first = listener.act(event, ending);
       if (first === null) return;
-      undone.add(placeOf(event));
+      undone.add(event);
       const attending: Promise<void> = attend(event, first).finally(() => {
         running.delete(attending);
         changed();
@@ -176,10 +175,8 @@ function createWork(listener: Listener, ending: Ending, report: ListenerPorts["r
       running.add(attending);
     },
     /** Null if nothing is undone. */
-    doneUpTo: (): number | null => {
-      const [first] = undone;
-      return first === undefined ? null : positionOf(first).sequence - 1;
-    },
+    doneUpTo: (): number | null =>
+      undone.size === 0 ? null : Math.min(...[...undone].map(({ sequence }) => sequence)) - 1,
     /** Waits for what is in work, unless it is to be left. */
     end: async (): Promise<void> => {
       await Promise.race([Promise.all(running), left]);

@@ -80,7 +80,8 @@ export function createMailingFold(id: string, known: KnownMailing, seen: number 
       let isSeenNow = true;
       if (isOfMailing(entry)) addDecision(entry.event);
       else isSeenNow = addToPart(entry as StoredEvent);
-      sequence = entry.sequence;
+      // The next watch reads only what is seen, and must not begin before the last event that this one has shown.
+      if (isSeenNow) sequence = entry.sequence;
       if (status() !== before) changes.status();
       else if (isSeenNow) changes.other();
     },

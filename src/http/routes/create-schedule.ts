@@ -16,7 +16,7 @@ import { schedulePath, schedule as scheduleSchema } from "../answers/schedule.ts
 import { type Answer, json, refuse, refuseFaults, refuseForNoRoom, refuseMailing } from "../server/answer.ts";
 import { toCause, toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, needed, type Route, route } from "../server/route.ts";
-import { askIncluding } from "./ask-read-model.ts";
+import { askIncluding, askReadModel } from "./ask-read-model.ts";
 import { answerDecision, changedSchedule } from "./change-schedule.ts";
 import { readIdempotencyKey, refuseCreation } from "./create-job.ts";
 import { type RouteDependencies, rulesOf } from "./route-dependencies.ts";
@@ -107,7 +107,7 @@ async function create(dependencies: RouteDependencies, request: ApiRequest): Pro
       `There are ${there.scheduleIds.length} schedules; expected at most ${maxSchedules}.`,
     );
   }
-  const ofAll = await schedules.countAll();
+  const ofAll = await askReadModel(() => schedules.countAll());
   if (ofAll >= maxSchedulesOfAll) {
     return refuse(
       "too-many-schedules",

@@ -17,6 +17,7 @@ import {
   openStream,
   readLastEventId,
   streaming,
+  streamingWhole,
 } from "../streaming/event-stream.ts";
 import { asLines, asServerSentEvents, lookMs, readFeedPage, tellFeed } from "../streaming/feed.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
@@ -136,5 +137,7 @@ async function answerFeed(
   const waitMs = wait === null ? null : wait * 1000;
   const steps = live.feed(asked, signal, Math.min(lookMs, waitMs ?? lookMs));
   const form = accepted === ndjsonType ? asLines : asServerSentEvents;
-  return streaming(accepted, tellFeed(steps, form, { limit, waitMs }), signal);
+  const isEndless = limit === null && waitMs === null;
+  const chunks = tellFeed(steps, form, { limit, waitMs }, signal);
+  return (isEndless ? streaming : streamingWhole)(accepted, chunks, signal);
 }

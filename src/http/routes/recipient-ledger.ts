@@ -7,7 +7,7 @@ import { ledgerPage } from "../answers/recipients.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { type Parameter, type Parameters, whole } from "../server/query.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { ndjsonType, openStream, streaming } from "../streaming/event-stream.ts";
+import { ndjsonType, openStream, streamingWhole } from "../streaming/event-stream.ts";
 import { askIncluding, askReadModel, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
@@ -105,9 +105,10 @@ async function answerExport(dependencies: Dependencies, request: ApiRequest<Addr
   const stream = openStream(live, request);
   if (!stream.opened) return stream.answer;
   const ledger = { tenant, address, exportedAt: now(), contentStore, page };
-  const answer = streaming(ndjsonType, exportAddress(ledger, stream.signal), stream.signal);
-  // With `Connection: close` announced, some clients take a broken connection for the end of the file.
-  const { Connection: _, ...headers } = answer.headers;
+  const answer = streamingWhole(ndjsonType, exportAddress(ledger, stream.signal), stream.signal);
   // The name of the file holds no address: file names end up in many places.
-  return { ...answer, headers: { ...headers, "Content-Disposition": 'attachment; filename="recipient.ndjson"' } };
+  return {
+    ...answer,
+    headers: { ...answer.headers, "Content-Disposition": 'attachment; filename="recipient.ndjson"' },
+  };
 }

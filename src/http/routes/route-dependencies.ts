@@ -50,7 +50,7 @@ export type RouteDependencies = {
   readonly quota: Quota;
   readonly contentStore: ContentStore;
   /** The files that reports have made. */
-  readonly results: Pick<ResultStore, "get" | "ofTenant" | "erase">;
+  readonly results: Pick<ResultStore, "get" | "ofTenant" | "piecesOf" | "erase">;
   /** Copies of requests in the outbox rows from which jobs were made. */
   readonly outbox: OutboxRequests;
   /** Content that requests have stored without creating their job. */

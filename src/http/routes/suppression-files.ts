@@ -7,7 +7,7 @@ import { suppressionImport } from "../answers/recipients.ts";
 import { type Answer, json, refuse, refuseFaults } from "../server/answer.ts";
 import { oneOf, type Parameters } from "../server/query.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { openStream, streaming } from "../streaming/event-stream.ts";
+import { openStream, streamingWhole } from "../streaming/event-stream.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "live" | "now">;
@@ -112,14 +112,15 @@ async function exportList({ suppressions, live }: Dependencies, request: ApiRequ
       if (page.next === null) return;
     }
   };
-  const answer = streaming(
+  const answer = streamingWhole(
     format === "csv" ? `${csvType}; charset=utf-8; header=present` : ndjsonType,
     lines(),
     signal,
   );
-  // With `Connection: close` announced, some clients take a broken connection for the end of the file.
-  const { Connection: _, ...headers } = answer.headers;
-  return { ...answer, headers: { ...headers, "Content-Disposition": `attachment; filename="suppressions.${format}"` } };
+  return {
+    ...answer,
+    headers: { ...answer.headers, "Content-Disposition": `attachment; filename="suppressions.${format}"` },
+  };
 }
 
 function lineOf(format: "csv" | "ndjson", { email, reason, createdAt }: Suppression): string {

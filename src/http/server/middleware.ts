@@ -81,12 +81,18 @@ function logFailure(logger: Logger, ctx: ParameterizedContext<ApiState>, failure
   else logger.error(line, "a request failed");
 }
 
-/** Errors that reach the framework happened while an answer was on its way, mostly because the client hung up. */
+/**
+ * Errors that reach the framework happened while an answer was on its way, mostly because the client hung up. A service
+ * that stops breaks off an answer that it cannot finish.
+ */
 export const logLostAnswer =
   (logger: Logger) =>
   (failure: NodeJS.ErrnoException): void => {
     const isHangUp = ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes(failure.code ?? "");
-    logger[isHangUp ? "debug" : "error"]({ failure: toLoggable(failure) }, "answer not delivered");
+    logger[isHangUp || failure.name === "AbortError" ? "debug" : "error"](
+      { failure: toLoggable(failure) },
+      "answer not delivered",
+    );
   };
 
 /** A path that no route has is 404; a method that no route of the path has is 405, and OPTIONS lists the others. */

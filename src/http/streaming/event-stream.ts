@@ -38,6 +38,15 @@ export function streaming(type: string, chunks: AsyncIterable<string | Uint8Arra
   return { status: 200, type, headers, body };
 }
 
+/**
+ * An answer that has an end, which a client must not take a stop of the service for: the chunks throw when the signal
+ * aborts, and that breaks the connection. With `Connection: close` announced, some clients take even that for the end.
+ */
+export function streamingWhole(type: string, chunks: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Answer {
+  const { Connection: _, ...others } = headers;
+  return { ...streaming(type, chunks, signal), headers: others };
+}
+
 const headers = { "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no", Connection: "close" };
 const farewellMs = 1000;
 

@@ -38,10 +38,15 @@ export type FeedEnd = {
 const silenceMs = 10_000;
 export const lookMs = 5000;
 
+/**
+ * The steps end when the signal aborts. A feed with an end throws then: its client would take a history that was cut off
+ * for the whole one. The client of a feed without an end knows, and comes again.
+ */
 export async function* tellFeed(
   steps: AsyncIterable<FeedStep>,
   form: FeedForm,
   { limit, waitMs }: FeedEnd,
+  signal: AbortSignal,
 ): AsyncGenerator<string> {
   let left = limit ?? Number.POSITIVE_INFINITY;
   let known = 0;
@@ -64,6 +69,7 @@ export async function* tellFeed(
     eventAt ??= now;
     if (left === 0 || (isCaughtUp && waitMs !== null && now - eventAt >= waitMs)) return;
   }
+  if (limit !== null || waitMs !== null) signal.throwIfAborted();
 }
 
 export type FeedPage = {

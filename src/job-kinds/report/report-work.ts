@@ -1,6 +1,8 @@
+import { readJob } from "../../commands/read-version.ts";
 import type { ContentStore } from "../../content/content-store.ts";
 import { type ResultStore, ResultStoreFull } from "../../content/result-store.ts";
 import { loadContent } from "../../content/stored-content.ts";
+import { isContentErased } from "../../domain/job/erase-content.ts";
 import type { JobError } from "../../domain/job/events.ts";
 import { outcomesOf } from "../../domain/job/job-view.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
@@ -99,14 +101,30 @@ async function writeRows({ log, sources, results }: ReportPorts, writing: Writin
     const pages = lines.read(span, file.cursor(), stopping);
     for await (const chunk of chunkLines(pages, head, file.cursor(), sizes)) {
       if (stopping.aborted) return "interrupted";
-      if (!(await lease.confirm())) return "lease-lost";
+      if (!(await lease.confirmLately())) return "lease-lost";
       const isOurs = await persistently(stopping, () => file.append(chunk));
+      // Asked after the piece was stored: from now on, an erasure finds it.
+      if (!(await lease.confirm())) {
+        await persistently(stopping, () => withdrawIfErased(log, results, held, file.chunks() - 1));
+        return "lease-lost";
+      }
       await publisher.publishNowAndThen();
       // A worker that had the job before has stored another piece: this one reads on after the last row of that piece.
       if (!isOurs) break;
     }
   }
   return { kind: "completed" };
+}
+
+/** This process may have stood still while the job ended and was erased: the piece must not outlive that. */
+async function withdrawIfErased(
+  log: EventLog,
+  results: Pick<ResultStore, "erase">,
+  { job, turn }: HeldTurn,
+  index: number,
+): Promise<void> {
+  const { state } = await readJob(log, job);
+  if (isContentErased(state)) await results.erase({ ...job, run: turn.run }, index);
 }
 
 /** A failure that may pass, or one that never will; any other failure breaks the turn off. */

@@ -5,7 +5,7 @@ import type { EventLog } from "../../../src/event-log/event-log.ts";
 import type { Listening } from "../../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
 import { createListening, type Listener } from "../../../src/event-log/following/listener.ts";
-import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
+import { LogLostItsEnd, UndecodableEvent } from "../../../src/event-log/log-failures.ts";
 import { eventually } from "../../support/eventually.ts";
 import { caused, jobCreated } from "../../support/examples.ts";
 import { createMemoryCheckpointStore } from "../../support/memory/memory-checkpoint-store.ts";
@@ -174,6 +174,31 @@ describe("What acts on the decisions in the log", () => {
     await eventually(() => expect(acted.length).to.be.above(60));
     process.off("warning", warned);
     expect(warnings).to.deep.equal([]);
+  });
+
+  it("gets what was not carried out again in the next process, also where the log lost its end and went on", async () => {
+    const jobs = await decideAll(3);
+    const [first, second] = jobs;
+    let hasLost = false;
+    const follow: EventLog["follow"] = async function* (options) {
+      for await (const batch of log.follow(options)) {
+        yield hasLost ? batch : batch.filter(({ sequence }) => sequence === 2);
+        if (!hasLost) {
+          hasLost = true;
+          throw new LogLostItsEnd(2, 0);
+        }
+      }
+    };
+    const begun: string[] = [];
+    const act: Listener["act"] = async ({ jobId }) => {
+      begun.push(jobId);
+      if (jobId === first || jobId === second) await never;
+    };
+    const listening = listen({ act }, checkpoints, { ...log, follow });
+    await eventually(() => expect(begun).to.deep.equal([second, ...jobs]));
+    await listening.stop(0);
+    listen();
+    await eventually(() => expect(acted).to.include.members([first, second]));
   });
 
   it("passes over what no release can read, and says so", async () => {

@@ -11,8 +11,8 @@ import { insertJobs, insertLogLines } from "../../support/report-rows.ts";
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../../support/services.ts";
 import { spawnWaybill, type WaybillProcess } from "../../support/waybill.ts";
 
-/** Held in memory as rows, or as text, so many would take some hundred megabytes. By hand, up to a million. */
-const rows = Number(process.env["REPORT_ROWS"] ?? 300_000);
+/** Held in memory as rows, or as text, so many would take more than a hundred megabytes. By hand, up to a million. */
+const rows = Number(process.env["REPORT_ROWS"] ?? 200_000);
 const bound = 120 * 1024 * 1024;
 
 const run = promisify(execFile);

@@ -136,6 +136,7 @@ export const watched = (results: ResultStore, before: (index: number) => Promise
   maxBytes: results.maxBytes,
   get: results.get,
   ofTenant: results.ofTenant,
+  piecesOf: results.piecesOf,
   erase: results.erase,
   put: async (result, index, chunk) => {
     await before(index);

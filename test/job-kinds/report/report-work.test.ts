@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
+import { eraseResult } from "../../../src/content/stored-content.ts";
 import { outcomesOf, progressOf } from "../../../src/domain/job/job-view.ts";
 import type { ResultEvent } from "../../../src/domain/result/events.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
-import { caused, jobCancelled, jobPaused, recipientSent } from "../../support/examples.ts";
+import { caused, jobCancelled, jobContentErased, jobPaused, recipientSent } from "../../support/examples.ts";
 import { insertLogLines } from "../../support/report-rows.ts";
 import { begin, openReportSide, type ReportSide, watched } from "./report-side.ts";
 
@@ -114,6 +115,19 @@ describe("A report that is written", () => {
       expect(await side.chunks(job)).to.have.lengthOf(6);
     });
   }
+
+  it("keeps no piece that its worker stores once the content of the job is erased", async () => {
+    const job = await side.createReport({});
+    const { log } = side.readSide;
+    const results = watched(side.results, async (index) => {
+      if (index !== 5) return;
+      for (const decision of [jobCancelled(), jobContentErased()])
+        await log.append(job, [caused(decision.type + job.jobId, decision)], await log.lastDecision(job));
+      await eraseResult(side.results, job);
+    });
+    expect(await side.attempt(job, { results })).to.deep.equal({ kind: "lease-lost" });
+    expect(await side.results.piecesOf(job)).to.deep.equal([]);
+  });
 
   it("goes on after a pause as if there had been none", async () => {
     const job = await side.createReport({});

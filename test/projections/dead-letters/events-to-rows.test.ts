@@ -7,7 +7,7 @@ import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { deadLetterFromLog } from "../../../src/history/dead-letter-from-log.ts";
 import * as example from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
-import { cancelled, completed, failed, retrying } from "../../support/histories.ts";
+import { cancelled, completed, failed, processing, retrying } from "../../support/histories.ts";
 import { createMemoryContentStore } from "../../support/memory/memory-content-store.ts";
 import { openReadSide, type ReadSide, tablesOf } from "../../support/read-side.ts";
 
@@ -53,6 +53,18 @@ describe("the dead letters of a job", () => {
       ["November", "Your invoice"],
       ["November", "Your invoice"],
     ]);
+  });
+
+  it("are one of the run that failed after a job had completed without some of its recipients", async () => {
+    for (const left of [{ failed: 1 }, { unknown: 1 }]) {
+      const job = newJob();
+      await side.storeContent(job);
+      await side.happens(job, ...processing(), jobCompleted({ counts: example.counts({ sent: 2, ...left }) }));
+      await side.happens(job, ...secondRun, jobFailed({ run: 2 }));
+      const letters = await lettersOf(job);
+      expect(letters).to.deep.equal([(await deadLetterFromLog(side.log, side.contentStore, job, 2))?.letter]);
+      expect(letters[0]).to.include({ run: 2, status: "open" });
+    }
   });
 
   it("are all closed when a retry by hand succeeded", async () => {

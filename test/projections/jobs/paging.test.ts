@@ -91,6 +91,8 @@ describe("going through a list by cursor", () => {
       { cursor: forged() },
       { cursor: forged("createdAt", "desc", "yesterday", "id", 1) },
       { cursor: forged("createdAt", "desc", null, "id", 1) },
+      { cursor: forged("createdAt", "desc", "+275760-09-13T00:00:00.000Z", "id", 1) },
+      { cursor: forged("createdAt", "desc", "-000001-01-01T00:00:00.000Z", "id", 1) },
       { cursor: forged("createdAt", "desc", now, 7, 1) },
       { cursor: forged("createdAt", "desc", now, "id", "1") },
       { cursor: nextCursor, order: "asc" },

@@ -8,6 +8,7 @@ import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { notificationFromLog } from "../../../src/history/notification-from-log.ts";
 import {
   caused,
+  counts,
   jobCompleted,
   jobCreated,
   jobFailed,
@@ -74,6 +75,20 @@ describe("the notification to the creator of a job that it has ended", () => {
       [2, "job.completed"],
       [1, "job.failed"],
     ]);
+    const unreached = jobCompleted({ counts: counts({ sent: 2, failed: 1 }) });
+    const failedInSecond = await asked(key, [
+      jobCreated(),
+      jobStarted(),
+      unreached,
+      ...secondRun,
+      jobFailed({ run: 2 }),
+    ]);
+    expect((await toldOf(key, failedInSecond)).map(({ run, type }) => [run, type])).to.deep.equal([
+      [2, "job.failed"],
+      [1, "job.completed"],
+    ]);
+    const fromLog = await notificationFromLog(side.log, failedInSecond, 2, key);
+    expect((await toldOf(key, failedInSecond))[0]).to.deep.equal(fromLog?.notification);
     const cancelledInSecond = await asked(key, [...failed(), ...secondRun, ...cancelled().slice(1)]);
     expect((await toldOf(key, cancelledInSecond)).map(({ run }) => run)).to.deep.equal([2, 1]);
   });

@@ -25,6 +25,11 @@ export function createMemoryResultStore(maxBytes = 1_000_000): ResultStore {
       }
       return [...found.values()];
     },
+    piecesOf: async ({ tenant, jobId }) =>
+      [...stored.keys()].flatMap((key) => {
+        const [owner, of, run, index] = key.split("/");
+        return owner === tenant && of === jobId ? [{ run: Number(run), index: Number(index) }] : [];
+      }),
     erase: async (result, index) => {
       stored.delete(keyOf(result, index));
     },

@@ -40,6 +40,10 @@ export class Problem extends Error {
 export const unreachable = (): Problem =>
   new Problem(0, { code: "unreachable", title: "The service cannot be reached", detail: "The dashboard tries again." });
 
+/** As the service refuses a key that is none. */
+export const keyNotAccepted = (): Problem =>
+  new Problem(401, { code: "unauthorized", title: "The key is not accepted", detail: "It is no API key." });
+
 /** From an answer that is not 2xx. */
 export async function problemOf(response: Response): Promise<Problem> {
   const document: Document = await response.json().catch(() => ({}));

@@ -7,7 +7,10 @@ import { type Draft, toRequest } from "./compose-request.ts";
 /** The most recipients of one job. */
 const recipientsPerJob = 1000;
 
-/** One press of the button. Pressed again after a failure, it continues, and creates no job a second time. */
+/**
+ * One press of the button. Pressed again after a failure, it continues, and creates no job a second time. Pressed while it is
+ * under way, as after a visit to another page, it waits for the same end.
+ */
 export type Sending = { goOn(): Promise<readonly CreatedAnswer[]> };
 
 const newId = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");
@@ -16,15 +19,25 @@ export function createSending(draft: Draft, recipients: readonly Recipient[]): S
   const id = newId();
   const chunks = recipients.length === 0 ? [[]] : inChunks(recipients, recipientsPerJob);
   const created: CreatedAnswer[] = [];
-  return {
-    goOn: async () => {
-      for (let index = created.length; index < chunks.length; index = created.length) {
-        const body = toRequest(draft, chunks[index] ?? []);
-        const headers = { "Idempotency-Key": `dashboard-${id}-${index}` };
-        created.push(await send<CreatedAnswer>("POST", "api/jobs", { body, headers }));
-      }
-      return created;
-    },
+  const goOn = async (): Promise<readonly CreatedAnswer[]> => {
+    for (let index = created.length; index < chunks.length; index = created.length) {
+      const body = toRequest(draft, chunks[index] ?? []);
+      const headers = { "Idempotency-Key": `dashboard-${id}-${index}` };
+      created.push(await send<CreatedAnswer>("POST", "api/jobs", { body, headers }));
+    }
+    return created;
+  };
+  return { goOn: oneRunAtATime(goOn) };
+}
+
+/** One run at a time, whose end all callers share. */
+function oneRunAtATime<Answer>(run: () => Promise<Answer>): () => Promise<Answer> {
+  let running: Promise<Answer> | null = null;
+  return () => {
+    running ??= run().finally(() => {
+      running = null;
+    });
+    return running;
   };
 }
 
@@ -37,17 +50,16 @@ export type Drafting = { goOn(): Promise<DraftedMailing> };
 export function createDrafting(draft: Draft, recipients: readonly Recipient[]): Drafting {
   const headers = { "Idempotency-Key": `dashboard-${newId()}` };
   const { recipients: _recipients, scheduledAt: _time, ...body } = toRequest(draft, []);
-  return {
-    goOn: async () => {
-      const { mailingId } = await send<CreatedMailingAnswer>("POST", "api/mailings", { body, headers });
-      if (recipients.length === 0) return { mailingId, added: 0, faulty: 0 };
-      const file = new File(
-        recipients.map((one) => `${JSON.stringify(one)}\n`),
-        "typed.ndjson",
-      );
-      const path = `api/mailings/${encodeURIComponent(mailingId)}/recipients`;
-      const { added, faulty } = await upload<ImportAnswer>(path, file, { type: "application/x-ndjson" });
-      return { mailingId, added, faulty };
-    },
+  const goOn = async (): Promise<DraftedMailing> => {
+    const { mailingId } = await send<CreatedMailingAnswer>("POST", "api/mailings", { body, headers });
+    if (recipients.length === 0) return { mailingId, added: 0, faulty: 0 };
+    const file = new File(
+      recipients.map((one) => `${JSON.stringify(one)}\n`),
+      "typed.ndjson",
+    );
+    const path = `api/mailings/${encodeURIComponent(mailingId)}/recipients`;
+    const { added, faulty } = await upload<ImportAnswer>(path, file, { type: "application/x-ndjson" });
+    return { mailingId, added, faulty };
   };
+  return { goOn: oneRunAtATime(goOn) };
 }

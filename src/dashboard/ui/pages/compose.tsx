@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { CreatedAnswer, DryRunAnswer } from "../api/answers.ts";
+import type { DryRunAnswer } from "../api/answers.ts";
 import { send } from "../api/client.ts";
 import { type Problem, toProblem } from "../api/problem.ts";
 import type { Page } from "../page.ts";
@@ -20,28 +20,37 @@ export const composePage: Page = {
   view: () => <Compose />,
 };
 
-/** The draft survives a visit to another page, and ends with the tab. */
-let kept: Draft = emptyDraft;
+type Kept = { readonly draft: Draft; sending: Sending | null; drafting: Drafting | null };
+
+const withoutSending = (draft: Draft): Kept => ({ draft, sending: null, drafting: null });
+
+/**
+ * The draft survives a visit to another page, and ends with the tab. So does a sending of it that has failed half-way: a new
+ * one would mail people twice.
+ */
+let kept: Kept = withoutSending(emptyDraft);
 
 /** Writes a mailing, previews it as a recipient would see it, and sends it. */
 function Compose() {
-  const [draft, setDraft] = useState<Draft>(kept);
+  const [draft, setDraft] = useState<Draft>(kept.draft);
   const [preview, setPreview] = useState<DryRunAnswer | null>(null);
   const [shown, setShown] = useState(0);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const sending = useRef<Sending | null>(null);
-  const drafting = useRef<Drafting | null>(null);
   const recipients = useMemo(() => readRecipients(draft.recipients), [draft.recipients]);
   const raw = useMemo(() => new TextEncoder().encode(preview?.mail.raw ?? ""), [preview]);
 
   const change = (changes: Partial<Draft>): void => {
-    kept = { ...draft, ...changes };
-    setDraft(kept);
     // A changed mailing is another request, so a sending that was begun does not continue.
-    sending.current = null;
-    drafting.current = null;
+    kept = withoutSending({ ...draft, ...changes });
+    setDraft(kept.draft);
+  };
+  const leave = (done: Kept, path: readonly string[]): void => {
+    // The user may have begun another draft meanwhile.
+    if (kept !== done) return;
+    kept = withoutSending({ ...draft, recipients: "" });
+    goTo(path);
   };
   // A link names the template once: from then on it is of the draft, where it can be put aside.
   const named = place.value.query.get("template");
@@ -71,26 +80,23 @@ function Compose() {
   const submit = (): void => {
     if (form.current?.reportValidity() !== true) return;
     void attempt(async () => {
-      sending.current ??= createSending(draft, recipients);
-      const created: readonly CreatedAnswer[] = await sending.current.goOn();
+      const begun = kept;
+      begun.sending ??= createSending(draft, recipients);
+      const created = await begun.sending.goOn();
       tell(`${counted(recipients.length, "recipient")} in ${counted(created.length, "job")}: accepted.`);
-      sending.current = null;
-      kept = { ...draft, recipients: "" };
-      if (created.length === 1 && created[0] !== undefined) goTo(["jobs", created[0].jobId]);
-      else goTo(["jobs"]);
+      leave(begun, created.length === 1 && created[0] !== undefined ? ["jobs", created[0].jobId] : ["jobs"]);
     });
   };
   // The service names every fault: a mailing may be without recipients yet, which the form does not know.
   const draftMailing = (): Promise<void> =>
     attempt(async () => {
-      drafting.current ??= createDrafting(draft, recipients);
-      const { mailingId, added, faulty } = await drafting.current.goOn();
+      const begun = kept;
+      begun.drafting ??= createDrafting(draft, recipients);
+      const { mailingId, added, faulty } = await begun.drafting.goOn();
       tell(
         `The draft has ${counted(added, "recipient")}${faulty === 0 ? "" : `; ${counted(faulty, "line")} ${faulty === 1 ? "was" : "were"} faulty`}.`,
       );
-      drafting.current = null;
-      kept = { ...draft, recipients: "" };
-      goTo(["mailings", mailingId]);
+      leave(begun, ["mailings", mailingId]);
     });
 
   return (

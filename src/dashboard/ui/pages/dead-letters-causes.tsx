@@ -34,7 +34,8 @@ const questionOf = (action: "requeue" | "ignore", which: object): BulkQuestion =
 
 type CausesProps = {
   readonly causes: Loaded<DeadLetterCauses>;
-  readonly onAsk: (question: BulkQuestion) => void;
+  /** Null while an answer is being carried out. */
+  readonly onAsk: ((question: BulkQuestion) => void) | null;
 };
 
 /** Open dead letters by what the mail servers said: one decision is for all that failed for one reason. */
@@ -66,12 +67,17 @@ export function Causes({ causes, onAsk }: CausesProps) {
   );
 }
 
-type DecideProps = { readonly cause: Cause; readonly onAsk: (question: BulkQuestion) => void };
+type DecideProps = { readonly cause: Cause; readonly onAsk: CausesProps["onAsk"] };
 
 const Decide = ({ cause: { code, cause, letters }, onAsk }: DecideProps) => (
   <span class="buttons">
     {(["requeue", "ignore"] as const).map((action) => (
-      <button key={action} type="button" onClick={() => onAsk(questionOf(action, { filter: { code, cause } }))}>
+      <button
+        key={action}
+        type="button"
+        disabled={onAsk === null}
+        onClick={() => onAsk?.(questionOf(action, { filter: { code, cause } }))}
+      >
         {action === "requeue" ? "Requeue" : "Ignore"} {letters === 1 ? "it" : `all ${figure(letters)}`}
       </button>
     ))}

@@ -52,6 +52,7 @@ function DeadLetters() {
   const causes = useCauses();
   const [asked, setAsked] = useState<Decision | null>(null);
   const [askedOfMany, setAskedOfMany] = useState<BulkQuestion | null>(null);
+  const [isGoing, setGoing] = useState(false);
   const reload = (): void => {
     list.reload();
     causes.reload();
@@ -61,7 +62,7 @@ function DeadLetters() {
   const decide = async ({ letter, action }: Decision, body: GivenReason): Promise<void> => {
     const address = `api/dead-letters/${encodeURIComponent(letter.id)}/${action}`;
     if (action === "ignore") {
-      await send("POST", address, { body });
+      await send("POST", address, { body, isSameTwice: true });
       tell("The dead letter is ignored.");
       reload();
     } else {
@@ -74,8 +75,8 @@ function DeadLetters() {
   return (
     <>
       <h1>Dead letters</h1>
-      <Causes causes={causes} onAsk={setAskedOfMany} />
-      <BulkRun asked={askedOfMany} onAnswered={() => setAskedOfMany(null)} onDone={reload} />
+      <Causes causes={causes} onAsk={isGoing ? null : setAskedOfMany} />
+      <BulkRun asked={askedOfMany} onAnswered={() => setAskedOfMany(null)} onGoing={setGoing} onDone={reload} />
       <h2>Dead letters one by one</h2>
       <search class="filters">
         <Choice

@@ -17,9 +17,9 @@ export async function pageAfter(after: number, { types, limit, signal }: PageOpt
  * The end of the log as a read model knows it; the page follows from a little before. A key that may not read jobs starts
  * at the beginning.
  */
-export async function findEnd(): Promise<number> {
+export async function findEnd(signal?: AbortSignal): Promise<number> {
   try {
-    const response = await fetchAnswer("GET", "api/jobs?pageSize=1");
+    const response = await fetchAnswer("GET", "api/jobs?pageSize=1", { signal });
     return Number(response.headers.get("Read-Sequence") ?? 0);
   } catch (failure) {
     if (failure instanceof Problem && failure.status === 403) return 0;

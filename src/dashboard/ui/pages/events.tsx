@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { EventAnswer } from "../api/answers.ts";
-import { withQuery } from "../api/client.ts";
+import { isPassing, withQuery } from "../api/client.ts";
 import { follow } from "../api/follow.ts";
 import { type Problem, toProblem } from "../api/problem.ts";
 import type { Page } from "../page.ts";
@@ -8,6 +8,7 @@ import { EventList } from "../parts/event-list.tsx";
 import { Seek, TimeField } from "../parts/field.tsx";
 import { Foldable } from "../parts/foldable.tsx";
 import { Empty, ProblemBox, tell } from "../parts/messages.tsx";
+import { pause } from "../reading/pause.ts";
 import { counted } from "../reading/words.ts";
 import { changeQuery, place } from "../router.ts";
 import { eventTypes, findEnd, findSequenceAt, pageAfter } from "./events-seek.ts";
@@ -108,8 +109,9 @@ function Tail({ types }: { readonly types: string }) {
       isDue = true;
     };
     const begin = async (): Promise<void> => {
-      const after = Math.max(0, (await findEnd()) - pageSize);
-      await follow(withQuery("api/events", { after, types }), { onMessage, onTrouble: setProblem }, going.signal);
+      const end = await untilAnswered(() => findEnd(going.signal), setProblem, going.signal);
+      const path = withQuery("api/events", { after: Math.max(0, end - pageSize), types });
+      await follow(path, { onMessage, onTrouble: setProblem }, going.signal);
     };
     begin().catch((failure: unknown) => {
       if (!going.signal.aborted) setProblem(toProblem(failure));
@@ -143,12 +145,35 @@ function Tail({ types }: { readonly types: string }) {
   );
 }
 
+const retryMs = 3000;
+
+/** Asks again while the service, or what it asks, is away for a while. */
+async function untilAnswered<Answer>(
+  ask: () => Promise<Answer>,
+  onTrouble: (problem: Problem | null) => void,
+  signal: AbortSignal,
+): Promise<Answer> {
+  for (;;) {
+    try {
+      const answer = await ask();
+      onTrouble(null);
+      return answer;
+    } catch (failure) {
+      if (!isPassing(failure)) throw failure;
+      onTrouble(failure);
+      await pause(Math.max(retryMs, failure.retryAfterMs ?? 0), signal);
+    }
+  }
+}
+
 /** A page of the log after a sequence, oldest first. */
 function Part({ types, after }: { readonly types: string; readonly after: number }) {
   const [events, setEvents] = useState<readonly EventAnswer[]>([]);
   const [next, setNext] = useState<number | null>(after);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(true);
   const readOn = async (from: number, signal?: AbortSignal): Promise<void> => {
+    setBusy(true);
     try {
       const page = await pageAfter(from, { types, limit: pageSize, signal });
       setEvents((before) => [...before, ...page.events].slice(-keptEvents));
@@ -156,6 +181,7 @@ function Part({ types, after }: { readonly types: string; readonly after: number
     } catch (failure) {
       if (!signal?.aborted) setProblem(toProblem(failure));
     }
+    setBusy(false);
   };
   // A new component is made for another place.
   useEffect(() => {
@@ -169,7 +195,7 @@ function Part({ types, after }: { readonly types: string; readonly after: number
       <EventList events={events} hasJobs />
       <div class="pager">
         <span>{counted(events.length, "event")}</span>
-        <button type="button" disabled={next === null} onClick={() => next !== null && void readOn(next)}>
+        <button type="button" disabled={next === null || isBusy} onClick={() => next !== null && void readOn(next)}>
           Read on
         </button>
       </div>

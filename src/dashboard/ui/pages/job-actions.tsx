@@ -28,7 +28,8 @@ export function actionsFor({ status, progress }: Pick<JobAnswer, "status" | "pro
 
 export const act = (action: Action, jobId: string, body: object): Promise<JobAnswer> => {
   const path = `api/jobs/${encodeURIComponent(jobId)}`;
-  return action === "cancel" ? send("DELETE", path, { body }) : send("POST", `${path}/${action}`, { body });
+  if (action === "cancel") return send("DELETE", path, { body, changes: path });
+  return send("POST", `${path}/${action}`, { body, isSameTwice: action !== "retry", changes: path });
 };
 
 export type RetryChoice = "failed" | "unsent" | "unknown";

@@ -40,6 +40,7 @@ function filterOf({ status, ...others }: JobFilter): Readonly<Record<string, unk
 /** Applies one action to many jobs: the selected ones, or, where none is selected, those that match the filter. */
 export function Bulk({ filter, total, selected, onDone }: BulkProps) {
   const [asked, setAsked] = useState<BulkQuestion | null>(null);
+  const [isGoing, setGoing] = useState(false);
   // The back button may change the filters while the dialog is open.
   useEffect(() => setAsked(null), [JSON.stringify(filter)]);
 
@@ -54,7 +55,7 @@ export function Bulk({ filter, total, selected, onDone }: BulkProps) {
           <button
             key={action}
             type="button"
-            disabled={count === 0}
+            disabled={count === 0 || isGoing}
             onClick={() => setAsked({ ...words[action], noun: "job", bulk: { path, body: { action, ...which } } })}
           >
             {words[action].verb} {isOfFilter ? allThatMatch(count) : `${figure(count)} selected`}
@@ -62,7 +63,7 @@ export function Bulk({ filter, total, selected, onDone }: BulkProps) {
         ))}
         {filter === null && <small>Select jobs, or filter them.</small>}
       </fieldset>
-      <BulkRun asked={asked} onAnswered={() => setAsked(null)} onDone={onDone} />
+      <BulkRun asked={asked} onAnswered={() => setAsked(null)} onGoing={setGoing} onDone={onDone} />
     </>
   );
 }

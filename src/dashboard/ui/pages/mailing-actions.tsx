@@ -46,8 +46,10 @@ export const actionsFor = ({ status, approval, progress }: MailingAnswer): reado
     return can(scopeOf(action)) && !isOwn;
   });
 
-export const act = (action: MailingAction | "undo", mailingId: string, body: object): Promise<MailingAnswer> =>
-  send("POST", `api/mailings/${encodeURIComponent(mailingId)}/${action}`, { body });
+export const act = (action: MailingAction | "undo", mailingId: string, body: object): Promise<MailingAnswer> => {
+  const path = `api/mailings/${encodeURIComponent(mailingId)}`;
+  return send("POST", `${path}/${action}`, { body, isSameTwice: action !== "retry", changes: path });
+};
 
 type ActionsProps = {
   readonly mailing: MailingAnswer;

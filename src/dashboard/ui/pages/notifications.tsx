@@ -85,7 +85,8 @@ function Notifications() {
   );
 }
 
-const mark = (id: string): Promise<unknown> => send("POST", `api/notifications/${encodeURIComponent(id)}/read`);
+const mark = (id: string): Promise<unknown> =>
+  send("POST", `api/notifications/${encodeURIComponent(id)}/read`, { isSameTwice: true });
 
 /** Also those on other pages. */
 async function markAll(): Promise<void> {

@@ -21,7 +21,7 @@ export function ScheduleActions({ schedule: { id, status }, onChanged }: Actions
   const [asked, setAsked] = useState<Action | null>(null);
   const path = `api/schedules/${encodeURIComponent(id)}`;
   const confirm = async (action: Action, given: GivenReason): Promise<void> => {
-    const asked = { body: given };
+    const asked = { body: given, isSameTwice: true, changes: path };
     const changed = await (action === "delete"
       ? send<ScheduleAnswer>("DELETE", path, asked)
       : send<ScheduleAnswer>("POST", `${path}/${action}`, asked));

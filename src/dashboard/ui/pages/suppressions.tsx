@@ -51,7 +51,7 @@ function Suppressions() {
         <Table caption="Addresses that are never mailed" head={["Address", "Why", "Since", ""]}>
           {rows.map((row, index) => {
             // The list shows no address for an erased entry: a user who searches for it knows the address.
-            const address = row.email ?? email;
+            const address = row.email ?? (list.isStale ? "" : email);
             return (
               <tr key={row.email ?? index}>
                 <td class="wide">{row.email ?? "erased"}</td>
@@ -98,7 +98,7 @@ function Add({ onAdded }: { readonly onAdded: () => void }) {
     event.preventDefault();
     setProblem(null);
     try {
-      await send("POST", "api/suppressions", { body: { email: email.trim(), reason } });
+      await send("POST", "api/suppressions", { body: { email: email.trim(), reason }, isSameTwice: true });
       tell("The address is suppressed.");
       setEmail("");
       onAdded();

@@ -21,6 +21,8 @@ type BulkProps = {
   /** Null where nothing is asked. */
   readonly asked: BulkQuestion | null;
   readonly onAnswered: () => void;
+  /** Ask nothing else while it is going on: the page shows one run, and can stop only that. */
+  readonly onGoing: (isGoing: boolean) => void;
   /** Called when the work is over. */
   readonly onDone: () => void;
 };
@@ -29,7 +31,7 @@ type BulkProps = {
 const listedAtOnce = 1000;
 
 /** Asks, then shows how far the service is, and afterwards what it did and how to undo it. */
-export function BulkRun({ asked, onAnswered, onDone }: BulkProps) {
+export function BulkRun({ asked, onAnswered, onGoing, onDone }: BulkProps) {
   const [run, setRun] = useState<Run | null>(null);
   const stop = useRef<AbortController | null>(null);
   // After leaving the page the user could neither see nor stop the run.
@@ -44,6 +46,7 @@ export function BulkRun({ asked, onAnswered, onDone }: BulkProps) {
       setRun(last);
     };
     show({});
+    onGoing(true);
     try {
       for (const { bulk, counted: asCounted } of parts) {
         if (going.signal.aborted) break;
@@ -55,6 +58,7 @@ export function BulkRun({ asked, onAnswered, onDone }: BulkProps) {
       if (!going.signal.aborted) show({ problem: toProblem(failure) });
     }
     show({ isOver: true, isStopped: going.signal.aborted });
+    onGoing(false);
     onDone();
   };
 

@@ -1,8 +1,11 @@
 import { expect } from "chai";
 import { jobsProjector } from "../../../../projections/jobs/projector.ts";
 import { createRecipientQueries } from "../../../../projections/jobs/recipients/queries.ts";
-import { jobCancelled, jobCreated, jobStarted, recipientSent } from "../../../support/examples.ts";
+import { createPart } from "../../../../src/mailings/create-part.ts";
+import { isEmailAddress } from "../../../../src/schemas/email-address.ts";
+import { jobCancelled, jobCreated, jobStarted, now, recipientSent } from "../../../support/examples.ts";
 import { newJob } from "../../../support/happen.ts";
+import { cause, decide, draftMailing, importInto, stateOf } from "../../../support/mailings.ts";
 import { openReadSide, type ReadSide } from "../../../support/read-side.ts";
 import { insertOpenJobs } from "../../../support/report-rows.ts";
 
@@ -65,5 +68,41 @@ describe(`the ledger of an address beside ${jobs} mailings of ${addressesOfJob} 
     await side.caughtUp("jobs");
     expect(await entriesOf("bob@example.com")).to.deep.equal([{ ...bob, status: "pending" }]);
     expect(await side.db("recipients").where({ address: "bob@example.com" }).pluck("place")).to.deep.equal([null]);
+  });
+});
+
+describe("the ledger of an address whose letters JavaScript and the database lower in different ways", () => {
+  const addresses = [
+    "ΝΙΚΟΣ@example.com",
+    "İsmail@example.com",
+    "STRAẞE@example.com",
+    "𐐀@example.com",
+    "\u212Aate@example.com",
+  ];
+  let side: ReadSide;
+  before(async () => {
+    side = await openReadSide();
+    side.startProjector(jobsProjector);
+  });
+  after(() => side.cleanUp());
+
+  it("has the jobs that are about to mail it, and their parts of a mailing", async () => {
+    const queries = createRecipientQueries(side.db);
+    const mailing = await draftMailing(side);
+    await importInto(side, mailing, addresses);
+    await decide(side, mailing, { type: "StartMailing", at: now, scheduledAt: null });
+    const room = { isLeftForJobs: async () => true };
+    const { ref } = await createPart({ ...side, room }, mailing, await stateOf(side, mailing), 0, cause);
+    await side.caughtUp("jobs");
+    for (const address of addresses) {
+      expect(isEmailAddress(address), address).to.equal(true);
+      for (const email of [address, address.toLowerCase()]) {
+        const { entries } = await queries.ofAddress("default", email, { cursor: null, limit: 20 });
+        expect(entries.map(({ jobId, email }) => [jobId, email])).to.deep.equal([[ref.jobId, address]]);
+        const options = { statuses: [], email, pageSize: 20, cursor: null };
+        const { recipients } = await queries.ofMailing(mailing, options);
+        expect(recipients.map(({ jobId, email }) => [jobId, email])).to.deep.equal([[ref.jobId, address]]);
+      }
+    }
   });
 });

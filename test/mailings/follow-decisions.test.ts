@@ -1,0 +1,197 @@
+import { expect } from "chai";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import { readJob } from "../../src/commands/read-version.ts";
+import type { MailingEvent } from "../../src/domain/mailing/events.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { type EventLog, type JobRef, keyOf } from "../../src/event-log/event-log.ts";
+import type { Listener } from "../../src/event-log/following/listener.ts";
+import { eventually } from "../support/eventually.ts";
+import { now, recipientComplained } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { happen } from "../support/happen.ts";
+import { mailingListenerOf } from "../support/mailing-followers.ts";
+import { cause, decide, draftMailing, importInto, people, type Stored, stateOf } from "../support/mailings.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
+
+describe("A process that acts on decisions about mailings", function () {
+  this.timeout(10_000);
+  let stored: Stored;
+  let stopping: AbortController;
+  beforeEach(() => {
+    stored = { log: createMemoryEventLog(), contentStore: createMemoryContentStore() };
+    stopping = new AbortController();
+  });
+  afterEach(() => stopping.abort());
+
+  const ending = () => ({ stopping: stopping.signal, givenUp: stopping.signal });
+  /** The process reads the last event of this type in the log. */
+  async function act(listener: Listener, mailing: JobRef, type: MailingEvent["type"]): Promise<void> {
+    const found = (await stored.log.readMailing(mailing)).findLast(({ event }) => event.type === type);
+    if (found === undefined) throw new Error(`There is no ${type}.`);
+    await listener.act(found, ending());
+  }
+  const start = (mailing: JobRef) => decide(stored, mailing, { type: "StartMailing", at: now, scheduledAt: null });
+  const say = (mailing: JobRef, type: "PauseMailing" | "ResumeMailing" | "CancelMailing") =>
+    decide(stored, mailing, { type, at: now, reason: null });
+  async function mailingOf(parts: number, tenant = "default", asked = {}): Promise<JobRef> {
+    const mailing = await draftMailing(stored, tenant, asked);
+    for (let part = 0; part < parts; part += 1) await importInto(stored, mailing, people(10, 10 * part));
+    await start(mailing);
+    return mailing;
+  }
+  const jobsOf = async (mailing: JobRef): Promise<readonly JobRef[]> =>
+    (await stateOf(stored, mailing)).parts.map(({ jobId }) => ({ ...mailing, jobId }));
+  const statusesOf = async (mailing: JobRef) =>
+    await Promise.all((await jobsOf(mailing)).map(async (job) => (await readJob(stored.log, job)).state.status));
+
+  it("leaves no part paused where it tries a pause again that was taken back meanwhile", async () => {
+    const mailing = await mailingOf(2);
+    let isAway = false;
+    const readMailing: EventLog["readMailing"] = async (...given) => {
+      if (isAway) throw new Unavailable("It did not answer.");
+      return await stored.log.readMailing(...given);
+    };
+    const listener = mailingListenerOf({ ...stored, log: { ...stored.log, readMailing } });
+    await act(listener, mailing, "MailingStarted");
+    await say(mailing, "PauseMailing");
+    isAway = true;
+    expect(await failureOf(act(listener, mailing, "MailingPaused"))).to.be.instanceOf(Unavailable);
+    isAway = false;
+    await say(mailing, "ResumeMailing");
+    await act(listener, mailing, "MailingResumed");
+    await act(listener, mailing, "MailingPaused");
+    expect(await statusesOf(mailing)).to.not.include("paused");
+  });
+
+  const lastWords = [
+    { late: "MailingPaused", last: "ResumeMailing", carries: "MailingResumed", expected: "pending" },
+    { late: "MailingResumed", last: "PauseMailing", carries: "MailingPaused", expected: "paused" },
+  ] as const;
+  for (const { late, last, carries, expected } of lastWords) {
+    it(`leaves the parts as another process left them, though its ${late} comes late`, async () => {
+      const mailing = await mailingOf(1);
+      let release = (): void => {};
+      let still: Promise<void> | null = null;
+      let waits = false;
+      const append: EventLog["append"] = async (...given) => {
+        waits = still !== null;
+        await still;
+        return await stored.log.append(...given);
+      };
+      const former = mailingListenerOf({ ...stored, log: { ...stored.log, append } });
+      await act(former, mailing, "MailingStarted");
+      await say(mailing, "PauseMailing");
+      if (late === "MailingResumed") {
+        await act(former, mailing, "MailingPaused");
+        await say(mailing, "ResumeMailing");
+      }
+      still = new Promise((resolve) => {
+        release = resolve;
+      });
+      const acting = act(former, mailing, late);
+      await eventually(() => expect(waits).to.equal(true));
+      const next = mailingListenerOf(stored);
+      await act(next, mailing, late);
+      await say(mailing, last);
+      await act(next, mailing, carries);
+      still = null;
+      release();
+      await acting;
+      expect(await statusesOf(mailing)).to.deep.equal([expected]);
+    });
+  }
+
+  it("takes up one mailing though there is no room for the parts of another, which are made once there is", async () => {
+    const [full, other] = [await mailingOf(1, "one"), await mailingOf(1, "two")];
+    await act(mailingListenerOf(stored), other, "MailingStarted");
+    await say(other, "CancelMailing");
+    let hasRoom = false;
+    const next = mailingListenerOf(stored, () => hasRoom);
+    await next.unfinished?.takeUp([full, other].map(keyOf), ending());
+    expect(await statusesOf(other)).to.deep.equal(["cancelled"]);
+    expect(await statusesOf(full)).to.deep.equal(["absent"]);
+    hasRoom = true;
+    await eventually(async () => expect(await statusesOf(full)).to.deep.equal(["pending"]));
+  });
+
+  it("is done with the end of a part before it has recorded those that end within a moment", async () => {
+    const mailing = await mailingOf(2);
+    let isHeld = false;
+    const append: EventLog["append"] = async (...given) =>
+      isHeld ? await new Promise<never>(() => {}) : await stored.log.append(...given);
+    const listener = mailingListenerOf({ ...stored, log: { ...stored.log, append } });
+    await act(listener, mailing, "MailingStarted");
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    await handleCommand(stored.log, job, { type: "CancelJob", at: now, reason: null }, cause);
+    const end = (await stored.log.readDecisions(job)).at(-1);
+    if (end === undefined) throw new Error("The part has no end.");
+    isHeld = true;
+    await listener.act(end, ending());
+    expect((await stateOf(stored, mailing)).parts[0]?.counts).to.equal(null);
+  });
+
+  it("is done with a report while an earlier one is gathered, and counts both", async () => {
+    const mailing = await mailingOf(1, "default", { stopWhen: { after: 1000, complaintRate: 0.5 } });
+    const listener = mailingListenerOf(stored);
+    await act(listener, mailing, "MailingStarted");
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    await happen(stored.log, job, [recipientComplained({ recipient: 0 }), recipientComplained({ recipient: 1 })]);
+    const acting = (await stored.log.readFeedback(job)).map(async (report, index) => {
+      await listener.act(report, ending());
+      return index;
+    });
+    expect(await Promise.race(acting)).to.equal(1);
+    await Promise.all(acting);
+    expect((await stateOf(stored, mailing)).reports.complained).to.equal(2);
+  });
+
+  it("counts a report though recording it failed once", async () => {
+    const mailing = await mailingOf(1, "default", { stopWhen: { after: 1000, complaintRate: 0.5 } });
+    let isAway = false;
+    const append: EventLog["append"] = async (...given) => {
+      if (isAway) throw new Unavailable("It did not answer.");
+      return await stored.log.append(...given);
+    };
+    const listener = mailingListenerOf({ ...stored, log: { ...stored.log, append } });
+    await act(listener, mailing, "MailingStarted");
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    await happen(stored.log, job, [recipientComplained({ recipient: 0 })]);
+    const [report] = await stored.log.readFeedback(job);
+    if (report === undefined) throw new Error("There is no report.");
+    isAway = true;
+    expect(await failureOf(listener.act(report, ending()) ?? Promise.resolve())).to.be.instanceOf(Unavailable);
+    isAway = false;
+    await listener.act(report, ending());
+    expect((await stateOf(stored, mailing)).reports.complained).to.equal(1);
+  });
+
+  it("counts what comes back while it reads the mailing", async () => {
+    const mailing = await mailingOf(1, "default", { stopWhen: { after: 1000, complaintRate: 0.5 } });
+    await act(mailingListenerOf(stored), mailing, "MailingStarted");
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    await happen(stored.log, job, [recipientComplained({ recipient: 0 })]);
+    const [report] = await stored.log.readFeedback(job);
+    if (report === undefined) throw new Error("There is no report.");
+    let answer = (): void => {};
+    let isReading = false;
+    const readMailing: EventLog["readMailing"] = async (...given) => {
+      isReading = true;
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return await stored.log.readMailing(...given);
+    };
+    const listener = mailingListenerOf({ ...stored, log: { ...stored.log, readMailing } });
+    const reading = act(listener, mailing, "MailingStarted");
+    await eventually(() => expect(isReading).to.equal(true));
+    const counting = listener.act(report, ending());
+    answer();
+    await Promise.all([reading, counting]);
+    expect((await stateOf(stored, mailing)).reports.complained).to.equal(1);
+  });
+});
