@@ -66,18 +66,39 @@ describe("The page of events", () => {
 
   it("finds where a time begins", async () => {
     const { page } = watched;
+    await page.goto(`${stage.url}/#/events`);
     await page.getByLabel("From time").fill("2020-01-01T00:00");
     await page.waitForURL(/after=0/);
     await page.getByRole("button", { name: "Follow the end" }).click();
     await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
   });
 
+  it("moves nobody who has gone elsewhere while it searched for a time", async () => {
+    const { page } = watched;
+    const isSearch = /\/api\/events\?after=.*limit=1&/;
+    await page.route(isSearch, async (route) => {
+      await page.goto(`${stage.url}/#/jobs`);
+      await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
+      await page.unroute(isSearch);
+      await route.continue();
+    });
+    await page.goto(`${stage.url}/#/events`);
+    await page.getByLabel("From time").fill("2021-01-01T00:00");
+    await page.waitForURL(/#\/jobs/);
+    const isMoved = await page.waitForURL(/after=/, { timeout: 2000 }).then(
+      () => true,
+      () => false,
+    );
+    expect(isMoved).to.equal(false);
+  });
+
   it("reads on once where the button is pressed twice", async () => {
     const { page } = watched;
+    const isPage = /\/api\/events\?after=.*limit=100&wait=0/;
     const asked: string[] = [];
     // A log of two hundred events would take long to write: each page is the same, and says that there is more.
     const body = (await stage.api.get("/api/events?limit=1&wait=0")).body as object;
-    await page.route(/\/api\/events\?after=.*limit=100&wait=0/, async (route) => {
+    await page.route(isPage, async (route) => {
       asked.push(route.request().url());
       await route.fulfill({ json: { ...body, nextCursor: String(asked.length), hasMore: true } });
     });
@@ -86,7 +107,7 @@ describe("The page of events", () => {
     await page.getByRole("button", { name: "Read on" }).dblclick();
     await page.getByText("2 events", { exact: true }).waitFor();
     expect(asked).to.have.length(2);
-    await page.unroute(/\/api\/events\?after=.*limit=100&wait=0/);
+    await page.unroute(isPage);
   });
 
   it("begins once the read model is back that knows the end of the log", async () => {

@@ -28,11 +28,11 @@ export async function findEnd(signal?: AbortSignal): Promise<number> {
 }
 
 /** The value of `after` for the first event at or after a time: a binary search, because the log is in order of time. */
-export async function findSequenceAt(instant: string): Promise<number> {
-  let [low, high] = [0, await findEnd()];
+export async function findSequenceAt(instant: string, signal: AbortSignal): Promise<number> {
+  let [low, high] = [0, await findEnd(signal)];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const { events } = await pageAfter(middle, { types: "", limit: 1 });
+    const { events } = await pageAfter(middle, { types: "", limit: 1, signal });
     const [event] = events;
     if (event === undefined || event.time >= instant) high = middle;
     else low = Math.max(event.sequence, middle + 1);

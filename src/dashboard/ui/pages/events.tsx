@@ -35,12 +35,19 @@ function Events() {
     const next = chosen.includes(type) ? chosen.filter((one) => one !== type) : [...chosen, type];
     changeQuery({ types: next.join(",") });
   };
+  const search = useRef<AbortController>(undefined);
+  // What is found late may not move a reader who has gone elsewhere meanwhile.
+  useEffect(() => () => search.current?.abort(), [place.value]);
   const seekTo = async (local: string): Promise<void> => {
+    search.current?.abort();
+    search.current = new AbortController();
+    const { signal } = search.current;
     if (local === "") return changeQuery({ after: null });
     try {
-      changeQuery({ after: String(await findSequenceAt(new Date(local).toISOString())) });
+      const found = await findSequenceAt(new Date(local).toISOString(), signal);
+      if (!signal.aborted) changeQuery({ after: String(found) });
     } catch (failure) {
-      tell(`Not found: ${toProblem(failure).message}`);
+      if (!signal.aborted) tell(`Not found: ${toProblem(failure).message}`);
     }
   };
   return (
