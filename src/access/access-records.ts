@@ -6,6 +6,8 @@ import { isScope, type KeyRecord } from "./key-ring.ts";
 /** The contents of the bucket, by key id and by tenant. */
 export type AccessRecords = {
   readonly keys: ReadonlyMap<string, KeyRecord>;
+  /** Of records that cannot be read. Such a key admits no caller, and was created all the same. */
+  readonly unreadableKeys: readonly string[];
   readonly rules: ReadonlyMap<string, TenantRules>;
 };
 
@@ -54,14 +56,17 @@ export function decodeRules(bytes: string): TenantRules {
 
 export function toRecords(entries: Iterable<readonly [entry: string, bytes: string]>): AccessRecords {
   const keys = new Map<string, KeyRecord>();
+  const unreadableKeys: string[] = [];
   const rules = new Map<string, TenantRules>();
   for (const [entry, bytes] of entries) {
     const [kind, name = ""] = splitEntry(entry);
-    const key = kind === "key" ? decodeKey(name, bytes) : null;
-    if (key !== null) keys.set(name, key);
     if (kind === "tenant") rules.set(name, decodeRules(bytes));
+    if (kind !== "key") continue;
+    const key = decodeKey(name, bytes);
+    if (key === null) unreadableKeys.push(name);
+    else keys.set(name, key);
   }
-  return { keys, rules };
+  return { keys, unreadableKeys, rules };
 }
 
 const splitEntry = (entry: string): readonly string[] => {

@@ -17,7 +17,7 @@ export async function createJetStreamKeyRing(
   report: (failure: unknown) => void,
 ): Promise<RunningKeyRing> {
   await openBucket(connection, "ACCESS", settings);
-  let records: AccessRecords = { keys: new Map(), rules: new Map() };
+  let records: AccessRecords = { keys: new Map(), unreadableKeys: [], rules: new Map() };
   const { ageMs, refresh, stop } = await followBucket(
     connection,
     { bucket: "ACCESS", prefix: settings.prefix, knownWithinMs },
@@ -30,7 +30,7 @@ export async function createJetStreamKeyRing(
   return {
     find: (id) => records.keys.get(id) ?? null,
     rulesOf: (tenant) => records.rules.get(tenant) ?? noRules,
-    hasKeys: () => records.keys.size > 0,
+    hasKeys: () => records.keys.size + records.unreadableKeys.length > 0,
     hasUsableKey: () => [...records.keys.values()].some(({ sha256 }) => sha256 !== null),
     ageMs,
     refresh,

@@ -40,11 +40,24 @@ export type Mail = {
   readonly returnPath?: string | null;
   /** Required if the letter has such links. */
   readonly unsubscribeUrl?: string | null;
+  /**
+   * Whether the mail may still be sent. Asked once a connection is there, before anything is said of the mail: to open one
+   * can take seconds, and for others a mail may wait. A mail that may not is not sent, and `send` throws MailWithdrawn.
+   */
+  readonly mayStill?: () => Promise<boolean>;
 };
+
+/** The mail is certainly not sent. `cause` is there where nobody could say whether it may be. */
+export class MailWithdrawn extends Error {
+  override readonly name = "MailWithdrawn";
+}
 
 export type ProbeOutcome = { readonly kind: "ready" } | Extract<SendOutcome, { kind: "unavailable" }>;
 
-/** Hands mails to the next mail server over at most `connections` connections. Never throws because of what a server does. */
+/**
+ * Hands mails to the next mail server over at most `connections` connections. Never throws because of what a server does,
+ * and nothing but MailWithdrawn.
+ */
 export interface Mailer {
   readonly connections: number;
   send(mail: Mail): Promise<SendOutcome>;

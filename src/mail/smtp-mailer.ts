@@ -2,7 +2,7 @@ import type { SendOutcome } from "../domain/recipients/events.ts";
 import { createChunkTrust } from "./chunk-trust.ts";
 import { type ComposedLetter, createComposer } from "./compose-letter.ts";
 import type { DkimSettings } from "./dkim.ts";
-import type { Letter, Mail, Mailer } from "./mailer.ts";
+import { type Letter, type Mail, type Mailer, MailWithdrawn } from "./mailer.ts";
 import { maskReply } from "./mask-reply.ts";
 import type { ReceiverPatience } from "./receiver-patience.ts";
 import type { SmtpFailure } from "./smtp-failure.ts";
@@ -55,10 +55,14 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, 
     try {
       const { envelopeOf, messageOf } = await compose(letter);
       const message = await messageOf(mail, new Date());
-      const transaction = await pool.use((session) => session.send(envelopeOf(mail), message));
+      const transaction = await pool.use(async (session) => {
+        await askAgain(mail);
+        return await session.send(envelopeOf(mail), message);
+      });
       if (transaction.kind === "taken") return { kind: "sent", response: mask(transaction.response) };
       return readFailure(transaction.failure, transaction.mayBeTaken, mask);
     } catch (failure) {
+      if (failure instanceof MailWithdrawn) throw failure;
       return readFailure(failure as SmtpFailure, false, mask);
     }
   };
@@ -85,6 +89,13 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, 
     },
     close: async () => pool.close(),
   };
+}
+
+async function askAgain({ mayStill }: Mail): Promise<void> {
+  const isAllowed = await mayStill?.().catch((cause: unknown) => {
+    throw new MailWithdrawn("Whether the mail may still be sent is not known", { cause });
+  });
+  if (isAllowed === false) throw new MailWithdrawn("The mail may not be sent any more");
 }
 
 /** What a probe was told becomes the error of the mails that wait for it. */

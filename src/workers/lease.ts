@@ -28,6 +28,8 @@ export const answersHoldMs = 1000;
 
 /** A job of a few recipients is mostly over by then, and the worker never listens for decisions about it. */
 const deafForMs = 250;
+/** How long an answer of the log is believed until then. A worker that listens hears of a decision about as soon. */
+const unheardHoldsMs = 25;
 
 /**
  * `patience` ends the wait for a log that is away; calls that wait then throw Unavailable. A worker that has claimed all
@@ -61,15 +63,18 @@ export function watchLease(
     }
     return isHeld;
   };
-  const isFresh = (): boolean => confirmedAt >= doubtedAt && performance.now() - confirmedAt < answersHoldMs;
+  const isFresh = (): boolean =>
+    confirmedAt >= doubtedAt && performance.now() - confirmedAt < (isListening ? answersHoldMs : unheardHoldsMs);
   const doubt = (): void => {
     // An answer from before the hint is no longer valid: no mail goes out until the log has answered again.
     doubtedAt = performance.now();
     // A failure here loses nothing: the next claim asks again before anything is sent.
     if (!hasEnded) confirm().catch(() => {});
   };
+  let isListening = false;
   let stopListening = (): void => {};
   const listen = (): void => {
+    isListening = true;
     stopListening = log.onDecision(job, doubt);
   };
   const listenLate = (): void => {

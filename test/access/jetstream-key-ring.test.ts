@@ -39,6 +39,16 @@ describe("The keys that an instance knows", () => {
       expect({ any: ring.hasKeys(), usable: ring.hasUsableKey() }).to.deep.equal({ any: false, usable: false });
   });
 
+  it("were created, also where their record cannot be read: the API must not open to every caller", async () => {
+    const bucket = await access.connection.nats.jetstream().views.kv(`${nats.prefix}_ACCESS`);
+    await bucket.put("key.torn", '{"id":"torn"');
+    await everywhere((ring) =>
+      expect({ any: ring.hasKeys(), usable: ring.hasUsableKey() }).to.deep.equal({ any: true, usable: false }),
+    );
+    expect(rings[0]?.find("torn")).to.equal(null);
+    await bucket.delete("key.torn");
+  });
+
   it("include a new one within a second, on every instance", async () => {
     const { record } = await storedKey(access.store, { name: "Grüße" });
     await everywhere((ring) => expect(ring.find(record.id)).to.deep.equal(record));

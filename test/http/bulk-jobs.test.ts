@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
@@ -7,6 +8,7 @@ import { counts, jobCompleted, later, now, recipientFailed } from "../support/ex
 import { newJob } from "../support/happen.ts";
 import { cancelled, completed, failed, paused, pending, processing, scheduled } from "../support/histories.ts";
 import { jobsWith } from "../support/read-side.ts";
+import { startApi } from "../support/running-api.ts";
 
 describe("Many jobs, changed in one call", () => {
   let service: ApiWithReadSide;
@@ -178,6 +180,23 @@ describe("Many jobs, changed in one call", () => {
       expect(answered.body.errors.map((one: { pointer: string }) => one.pointer)).to.include(pointer);
     });
   }
+
+  it("are not counted without end, where ten million have completed and few of them can be run again", async () => {
+    let pages = 0;
+    const jobs = {
+      ...createJobQueries(service.readSide.db),
+      list: async () => {
+        pages += 1;
+        return { readSequence: 0, jobs: [], total: null, nextCursor: String(pages) };
+      },
+    };
+    const api = await startApi({ jobs });
+    const body = { action: "retry", filter: { createdBefore: later }, dryRun: true };
+    const { status, body: problem } = await api.ask("POST", "/api/jobs/bulk", { body });
+    await api.close();
+    expect({ status, pages }).to.deep.equal({ status: 400, pages: 100 });
+    expect(problem.errors[0]).to.include({ pointer: "/filter" });
+  });
 });
 
 /** The same in the next run, a minute later. */

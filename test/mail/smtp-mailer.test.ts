@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { asksForPatience } from "../../src/domain/throttles/asks-for-patience.ts";
-import type { Mailer } from "../../src/mail/mailer.ts";
+import { type Mailer, MailWithdrawn } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { mailTo } from "./letters.ts";
 
@@ -82,6 +83,22 @@ describe("handing a mail to a mail server", () => {
     server.disconnect();
     expect((await mailer.send(mailTo("bob@example.com"))).kind).to.equal("sent");
     expect(server.mails).to.have.lengthOf(2);
+  });
+
+  it("asks once there is a connection whether the mail may still be sent, and says nothing of one that may not", async () => {
+    const connectionsWhenAsked: number[] = [];
+    const withdrawn = mailTo("ada@example.com");
+    const mayStill = async (): Promise<boolean> => {
+      connectionsWhenAsked.push(server.connections);
+      return false;
+    };
+    expect(await failureOf(mailer.send({ ...withdrawn, mayStill }))).to.be.instanceOf(MailWithdrawn);
+    const away = new Error("The log is away");
+    const unknown = await failureOf(mailer.send({ ...withdrawn, mayStill: () => Promise.reject(away) }));
+    expect(unknown).to.be.instanceOf(MailWithdrawn).and.to.have.property("cause", away);
+    expect((await mailer.send(mailTo("bob@example.com"))).kind).to.equal("sent");
+    expect(server.mails.map(({ to }) => to)).to.deep.equal([["bob@example.com"]]);
+    expect({ connectionsWhenAsked, all: server.connections }).to.deep.equal({ connectionsWhenAsked: [1], all: 1 });
   });
 
   it("reads no second address out of the recipient", async () => {

@@ -120,6 +120,16 @@ describe("a lease whose worker has claimed every recipient with it", () => {
     lease.end();
   });
 
+  it("is believed in no longer than a hint takes, until it is listened for", async () => {
+    const log = createMemoryEventLog();
+    const leaseSequence = await happen(log, job, processing());
+    const lease = watchLease(log, takenAt(leaseSequence, everybody), new AbortController().signal);
+    await happen(log, job, [jobCancelled()]);
+    await pause(60);
+    expect(await lease.confirmLately()).to.equal(false);
+    lease.end();
+  });
+
   it("is never listened for if the job ends before", async () => {
     const log = createMemoryEventLog();
     const onDecision = (): never => expect.fail("It listened.");

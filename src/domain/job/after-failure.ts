@@ -3,7 +3,8 @@ import type { RecipientCounts } from "./events.ts";
 import type { CommandOf, Existing, JobDecision, JobState } from "./state.ts";
 
 /** Recipients that have failed, or of whom nobody knows: a job that completed without them may be run again. */
-export const unreachedIn = ({ failed, unknown }: RecipientCounts): number => failed + unknown;
+export const unreachedIn = ({ failed, unknown }: Pick<RecipientCounts, "failed" | "unknown">): number =>
+  failed + unknown;
 
 type Failed = Extract<JobState, { status: "failed" }>;
 

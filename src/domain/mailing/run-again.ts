@@ -1,4 +1,5 @@
 import { accepted, rejected } from "../decider.ts";
+import { unreachedIn } from "../job/after-failure.ts";
 import type { RecipientCounts } from "../job/events.ts";
 import { triedOf } from "./brakes.ts";
 import type { CommandOf } from "./commands.ts";
@@ -20,7 +21,7 @@ export function retry({ at, scope, reason }: CommandOf<"RetryMailing">, state: E
 
 /** As for the retry of a job. */
 const isLeft = (result: PartResult | null, counts: RecipientCounts | null): boolean =>
-  result === "failed" || (result === "completed" && counts !== null && counts.failed + counts.unknown > 0);
+  result === "failed" || (result === "completed" && counts !== null && unreachedIn(counts) > 0);
 
 type Retried = Extract<MailingEvent, { type: "MailingRetried" }>;
 

@@ -2,6 +2,7 @@ import { InvalidCursor, type JobListOptions } from "../../../projections/jobs/li
 import type { JobList } from "../../../projections/jobs/queries.ts";
 import { handleCommand } from "../../commands/handle-command.ts";
 import { foldDecisions } from "../../commands/read-version.ts";
+import { unreachedIn } from "../../domain/job/after-failure.ts";
 import type { JobCommand } from "../../domain/job/commands.ts";
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
@@ -45,8 +46,9 @@ export const bulkJobsRoute = (dependencies: RouteDependencies) =>
 const pageSize = 50;
 const bounds = { atOnce: 10, most: 450, forMs: 1000 };
 const countedAtOnce = 1000;
-/** Searches are counted by reading what they find. */
+/** Searches, and completed jobs that may be run again, are counted by reading what is found. */
 const mostCounted = 20_000;
+const mostPagesRead = 100;
 
 async function changeMany(dependencies: RouteDependencies, request: ApiRequest): Promise<Answer> {
   const asked = readBulkJobs(request.body);
@@ -59,6 +61,7 @@ async function changeMany(dependencies: RouteDependencies, request: ApiRequest):
   const work = workOf(dependencies, request, asked.value, asOf);
   try {
     const matched = cursor !== null ? null : (jobs?.length ?? (await work.count()));
+    if (matched === Number.POSITIVE_INFINITY) return refuseUncounted();
     if (matched !== null && matched > mostCounted && filter?.q !== undefined) return refuseTooMany();
     if (dryRun === true) return json(toBulkAnswer(asOf, matched, nothingDone));
     if (matched !== null && expected !== undefined && matched > expected) return refuseMore(matched, expected);
@@ -76,6 +79,9 @@ const nothingDone = { acted: [], nextCursor: null };
 const refuseTooMany = (): Answer =>
   refuseFaults([faultAt("/filter", `matches more than ${mostCounted} jobs; expected a narrower one`)]);
 
+const refuseUncounted = (): Answer =>
+  refuseFaults([faultAt("/filter", "matches too many jobs to count; expected a narrower one, as by status or time")]);
+
 export const refuseMore = (matched: number, expected: number): Answer =>
   refuse("more-than-expected", `${matched} match now, and ${expected} were expected: nothing was changed.`, {
     members: { matched, expected },
@@ -89,8 +95,7 @@ const allowedIn: Readonly<Record<JobAction, readonly JobStatus[]>> = {
   retry: ["failed", "completed"],
 };
 
-const isLeft = ({ status, progress }: JobRecord): boolean =>
-  status !== "completed" || progress.failed + progress.unknown > 0;
+const isLeft = ({ status, progress }: JobRecord): boolean => status !== "completed" || unreachedIn(progress) > 0;
 
 function workOf(dependencies: RouteDependencies, request: ApiRequest, asked: BulkJobsRequest, asOf: Instant) {
   const { jobs, readPosition, ownWrites } = dependencies;
@@ -103,14 +108,16 @@ function workOf(dependencies: RouteDependencies, request: ApiRequest, asked: Bul
       : askReadModel(() => jobs.list(tenant, { ...options, cursor, pageSize: size }));
 
   return {
-    /** More than `mostCounted` where counting on would take too long. */
+    /** More than `mostCounted` where counting on would take too long; infinite where few of very many are counted. */
     count: async (): Promise<number> => {
       await caughtUp(readPosition, "jobs", ownWrites.ofTenant(tenant));
       const first = await list(null, countedAtOnce);
       // Of those that completed, only some can be retried.
       if (first.total !== null && !statuses.includes("completed")) return first.total;
       let count = first.jobs.filter(isLeft).length;
-      for (let next = first.nextCursor; next !== null && count <= mostCounted; ) {
+      let pages = 1;
+      for (let next = first.nextCursor; next !== null && count <= mostCounted; pages += 1) {
+        if (pages === mostPagesRead) return Number.POSITIVE_INFINITY;
         const more = await list(next, countedAtOnce);
         count += more.jobs.filter(isLeft).length;
         next = more.nextCursor;

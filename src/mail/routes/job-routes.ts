@@ -1,5 +1,5 @@
 import type { SendOutcome } from "../../domain/recipients/events.ts";
-import type { Mail } from "../mailer.ts";
+import { type Mail, MailWithdrawn } from "../mailer.ts";
 import { type Candidate, type Credits, lastResort, nextUsable, toCandidate } from "./choose-run.ts";
 import { type MailRoute, routesFor, type Sending } from "./mail-route.ts";
 import type { RouteRun } from "./route-run.ts";
@@ -33,8 +33,8 @@ export type JobRoutes = {
   whyNotBegin(): "no-route" | "away" | null;
   /**
    * Hands a mail to the first route that can be used, and to the next one if that is certainly not to have it because the
-   * route is away. After a wait, and before another route, it asks `mayStill` whether the mail may still be sent; null if
-   * it may not, and then no route has it. `hurry` ends a wait.
+   * route is away. After a wait, before another route, and once there is a connection, it asks `mayStill` whether the mail
+   * may still be sent; null if it may not, and then no route has it. `hurry` ends a wait.
    */
   send(mail: Mail, mayStill: () => Promise<boolean>, hurry: AbortSignal): Promise<RoutedOutcome | null>;
 };
@@ -89,13 +89,24 @@ export function createJobRoutes({ version, group, others }: Ports): JobRoutes {
           if (hurry.aborted || !(await mayStill())) return null;
           if (run.isRetired()) continue;
         }
-        const outcome = await run.send(mail);
+        const outcome = await unlessWithdrawn(run.send({ ...mail, mayStill }));
+        if (outcome === null) return null;
         if (outcome.kind !== "unavailable") return { route: run.name, outcome };
         last = { route: run.name, outcome };
         tried = [...(tried ?? []), run];
       }
     },
   };
+}
+
+async function unlessWithdrawn(sending: Promise<SendOutcome>): Promise<SendOutcome | null> {
+  try {
+    return await sending;
+  } catch (failure) {
+    if (!(failure instanceof MailWithdrawn)) throw failure;
+    if (failure.cause !== undefined) throw failure.cause;
+    return null;
+  }
 }
 
 /** The group of the routes that may carry these mails: the same object until a route changes. */

@@ -46,11 +46,9 @@ export function createMissingTurns(
 ): PollLoop {
   let notBefore = 0;
   let madeAt: string | null | undefined;
-  const poll = async (): Promise<"done"> => {
-    const begunAt = performance.now();
-    const madeNowAt = await turns.madeAt();
-    const isAnew = madeAt !== undefined && madeNowAt !== madeAt;
-    if (!isAnew && begunAt < notBefore) return "done";
+  let isAnew = false;
+  /** Answers how many were put. */
+  const compare = async (): Promise<number> => {
     let putAgain = 0;
     const putIfOpen = async (job: JobRef): Promise<void> => {
       const turn = await openTurnOf(log, job);
@@ -63,12 +61,28 @@ export function createMissingTurns(
     await openJobs.forSome(async (jobs) => {
       await Promise.all(jobs.filter((job) => !isThere(job)).map(putIfOpen));
     });
-    const tookMs = performance.now() - begunAt;
-    notBefore =
-      performance.now() +
-      Math.max(isAnew ? againAfterMs : compareEveryMs, Math.min(longestPauseMs, pauseForWork * tookMs));
-    if (isAnew && putAgain > 0) report.lost(putAgain);
-    madeAt = madeNowAt;
+    return putAgain;
+  };
+  const poll = async (): Promise<"done"> => {
+    const begunAt = performance.now();
+    const madeBefore = madeAt;
+    madeAt = await turns.madeAt();
+    if (madeBefore !== undefined && madeBefore !== madeAt) {
+      isAnew = true;
+      notBefore = 0;
+    }
+    if (begunAt < notBefore) return "done";
+    // Also after a failure, as with the database away: to list all turns at every look would be much work for nothing.
+    let pauseMs = againAfterMs;
+    try {
+      const putAgain = await compare();
+      if (!isAnew) pauseMs = compareEveryMs;
+      else if (putAgain > 0) report.lost(putAgain);
+      isAnew = false;
+    } finally {
+      const now = performance.now();
+      notBefore = now + Math.max(pauseMs, Math.min(longestPauseMs, pauseForWork * (now - begunAt)));
+    }
     return "done";
   };
   return createPollLoop({ poll, everyMs: Math.min(lookEveryMs, compareEveryMs), report: report.failed });

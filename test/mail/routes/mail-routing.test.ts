@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import type { SendOutcome } from "../../../src/domain/recipients/events.ts";
 import { withBreaker } from "../../../src/mail/breaker.ts";
-import type { Mail } from "../../../src/mail/mailer.ts";
+import { type Mail, MailWithdrawn } from "../../../src/mail/mailer.ts";
 import type { MailRoute, Sending } from "../../../src/mail/routes/mail-route.ts";
 import { createMailRouting, type MailRouting } from "../../../src/mail/routes/mail-routing.ts";
 import type { RouteBook } from "../../../src/mail/routes/route-book.ts";
 import { eventually } from "../../support/eventually.ts";
+import { failureOf } from "../../support/failure-of.ts";
 import { mailRoute } from "../../support/one-route.ts";
 
 const sent: SendOutcome = { kind: "sent", response: "250 ok" };
@@ -124,6 +125,18 @@ describe("The routes of a mail", () => {
     isAway("one");
     expect(await send({}, async () => false)).to.equal(null);
     expect(handed).to.deep.equal(["one"]);
+  });
+
+  it("end where the mail may not be sent any more once there is a connection, which says nothing against the server", async () => {
+    await start(mailRoute({ name: "one", order: 1 }), mailRoute());
+    answers.set("one", () => Promise.reject(new MailWithdrawn("cancelled")));
+    for (let mails = 0; mails < 20; mails += 1) expect(await send()).to.equal(null);
+    const cause = new Error("The log is away");
+    answers.set("one", () => Promise.reject(new MailWithdrawn("unknown", { cause })));
+    expect(await failureOf(send())).to.equal(cause);
+    answers.delete("one");
+    expect(await usedBy({})).to.equal("one");
+    expect(routing.runs()[0]?.inFlight()).to.equal(0);
   });
 
   it("are tried by one mail alone after an outage, until that is answered", async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { createOpenJobs } from "../../../projections/jobs/open-jobs.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
@@ -105,6 +106,26 @@ describe("Turns that got lost", () => {
       async () => expect((await (await streams()).info(turnsStream())).state.messages).to.equal(0),
       30_000,
     );
+  });
+
+  it("are not listed again and again while the database is away", async () => {
+    const { log, turns } = writeSide;
+    let lists = 0;
+    const listed = {
+      ...turns,
+      jobs: () => {
+        lists += 1;
+        return turns.jobs();
+      },
+    };
+    const openJobs = { forSome: () => Promise.reject(new Error("The database is away")) };
+    const ports = { log, turns: listed, openJobs, waitingList: waitingList() };
+    const comparing = createMissingTurns(ports, put, { failed: report, lost: () => {} }, 100);
+    comparing.start();
+    stops.push(comparing.stop);
+    await eventually(() => expect(reported).to.have.length(1));
+    await pause(1000);
+    expect({ lists, failures: reported.length }).to.deep.equal({ lists: 1, failures: 1 });
   });
 
   it("are put again a moment after their stream was deleted, long before the next comparison is due", async () => {
