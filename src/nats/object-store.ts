@@ -1,4 +1,13 @@
-import { type JetStreamManager, type ObjectInfo, type ObjectStore, StorageType } from "nats";
+import { hash } from "node:crypto";
+import {
+  headers,
+  type JetStreamClient,
+  type JetStreamManager,
+  nuid,
+  type ObjectInfo,
+  type ObjectStore,
+  StorageType,
+} from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import type { BucketSettings } from "./bucket.ts";
 import { asking, type JetStreamConnection } from "./connection.ts";
@@ -11,10 +20,14 @@ import { openLazily } from "./open-lazily.ts";
 /** The timeout of each request; a large object takes some dozens of them at a time. */
 const answerMs = 5000;
 
-/** Of 128 kB each. */
+/** As the client makes them. */
+const chunkBytes = 128 * 1024;
 const chunksAtOnce = 50;
 
-/** Objects of any size in one bucket, which is created at the first access. `put` throws `noRoom`. */
+/**
+ * Objects of any size in one bucket, which is created at the first access. Their names are tokens of subjects, with dots
+ * between them. `put` throws `noRoom`.
+ */
 export type Objects = {
   /** Stores an object once: a complete existing one is left as it is. */
   put(name: string, bytes: Uint8Array): Promise<void>;
@@ -27,20 +40,32 @@ export type Objects = {
 /** The stream of such a bucket. */
 export const streamOfObjects = (bucket: string): string => `OBJ_${bucket}`;
 
+/** The prefix of the subject of an object's metadata message, which follows the messages with its bytes. */
+const describesObject = (bucket: string): string => `$O.${bucket}.M.`;
+
 /**
- * The prefix of the subject of an object's metadata message, which follows the messages with its bytes; the object's
- * name comes after it.
+ * The prefix of the subjects of objects' bytes. The name of the object comes next, so that those of an upload that was cut off
+ * are known as well, and then what tells this upload from others.
  */
-export const describesObject = (bucket: string): string => `$O.${bucket}.M.`;
+const holdsChunks = (bucket: string): string => `$O.${bucket}.C.`;
 
 /** As the client writes it: Base64 for URLs, with the padding that Node's own form omits. */
 const encodedName = (object: string): string =>
   Buffer.from(object).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 
-export const nameOfObject = (bucket: string, subject: string): string =>
-  Buffer.from(subject.slice(describesObject(bucket).length), "base64url").toString();
+/** The object that a message of its stream describes, or holds bytes of. */
+export function nameOfObject(bucket: string, subject: string): string {
+  const described = describesObject(bucket);
+  if (subject.startsWith(described)) return Buffer.from(subject.slice(described.length), "base64url").toString();
+  const chunks = subject.slice(holdsChunks(bucket).length);
+  return chunks.slice(0, Math.max(0, chunks.lastIndexOf(".")));
+}
 
-type Opened = { readonly objects: ObjectStore; readonly manager: JetStreamManager };
+type Opened = {
+  readonly objects: ObjectStore;
+  readonly jetstream: JetStreamClient;
+  readonly manager: JetStreamManager;
+};
 
 export function openObjects(
   connection: JetStreamConnection,
@@ -50,14 +75,16 @@ export function openObjects(
 ): Objects {
   const name = nameWith(prefix, bucket);
   const stream = streamOfObjects(name);
-  const chunksOf = ({ nuid }: ObjectInfo): string => `$O.${name}.C.${nuid}`;
+  const chunksOf = ({ nuid }: Pick<ObjectInfo, "nuid">): string => `${holdsChunks(name)}${nuid}`;
+  const allChunksOf = (object: string): string => chunksOf({ nuid: `${object}.>` });
+  const descriptionOf = (object: string): string => `${describesObject(name)}${encodedName(object)}`;
   const open = openLazily(async (): Promise<Opened> => {
     const jetstream = connection.nats.jetstream({ timeout: answerMs });
     // Inherited, so that the client reads it and does not copy it into the stream's settings, where newer servers
     // reject it.
     const options: { readonly replicas: number } = Object.create({ replicas });
     const objects = await jetstream.views.os(name, Object.assign(options, { storage: StorageType.File }));
-    return { objects, manager: await jetstream.jetstreamManager() };
+    return { objects, jetstream, manager: await jetstream.jetstreamManager() };
   });
 
   /** A reader would wait forever for an object with missing chunks. */
@@ -69,12 +96,42 @@ export function openObjects(
   };
 
   /** Deleting an object only unlinks its chunks: their bytes would stay on the disk. */
-  const overwrite = async (info: ObjectInfo): Promise<void> => {
+  const overwrite = async (chunks: string): Promise<void> => {
     // Oldest first: once the last of more than two is gone, NATS 2.9 answers that a subject has none.
-    const next = () => nextMessageOf(connection, stream, chunksOf(info), 1);
+    const next = () => nextMessageOf(connection, stream, chunks, 1);
     for (let chunk = await next(); chunk !== null; chunk = await next()) {
       // Another process may be erasing the same object.
       await removeMessage(connection, stream, chunk.sequence);
+    }
+  };
+
+  /**
+   * Stores the bytes, and then what describes them, where the last description still has this sequence. As the client
+   * does, but for the name in the subjects of the chunks.
+   */
+  const store = async ({ jetstream }: Opened, object: string, bytes: Uint8Array, revision: number): Promise<void> => {
+    const size = Math.min(chunkBytes, connection.nats.info?.max_payload ?? chunkBytes);
+    const described = { name: object, bucket: name, nuid: `${object}.${nuid.next()}`, size: bytes.length };
+    const chunks: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+    const subject = chunksOf(described);
+    let mayBeDescribed = false;
+    try {
+      await Promise.all(chunks.map((chunk) => jetstream.publish(subject, chunk, { timeout: answerMs })));
+      const more = { chunks: chunks.length, digest: digestOf(bytes), mtime: new Date().toISOString() };
+      const info = { ...described, ...more, options: { max_chunk_size: size } };
+      const messageHeaders = headers();
+      messageHeaders.set("Nats-Rollup", "sub");
+      messageHeaders.set("Nats-Expected-Last-Subject-Sequence", String(revision));
+      const options = { headers: messageHeaders, timeout: answerMs };
+      mayBeDescribed = true;
+      await jetstream.publish(descriptionOf(object), JSON.stringify(info), options);
+    } catch (failure) {
+      // Where only the answer was lost, another process may have found the object whole, and said so. What stays is erased
+      // with the object, or by the sweeper.
+      const isRefused = isWrongSequence(failure) || isOutOfRoom(failure);
+      if (!mayBeDescribed || isRefused) await overwrite(subject).catch(() => {});
+      throw failure;
     }
   };
 
@@ -91,13 +148,13 @@ export function openObjects(
   return {
     put: (object, bytes) =>
       asking(connection, async () => {
-        const { objects, manager } = await open();
-        const there = await objects.info(object);
-        if (there !== null && (await isWhole(manager, there))) return;
+        const opened = await open();
+        const there = await opened.objects.info(object);
+        if (there !== null && (await isWhole(opened.manager, there))) return;
         try {
           // Guarded: of several processes that store it at once, one succeeds and the others delete their chunks.
-          const options = { previousRevision: there?.revision ?? 0, timeout: answerMs };
-          await objects.putBlob({ name: object }, bytes, options);
+          await store(opened, object, bytes, there?.revision ?? 0);
+          if (there !== null) await overwrite(chunksOf(there));
         } catch (failure) {
           if (isOutOfRoom(failure)) throw noRoom(failure);
           if (!isWrongSequence(failure)) throw failure;
@@ -114,10 +171,14 @@ export function openObjects(
       asking(connection, async () => {
         const { objects, manager } = await open();
         const there = await objects.info(object);
-        if (there === null) return;
-        await overwrite(there);
+        if (there !== null) await overwrite(chunksOf(there));
+        await overwrite(allChunksOf(object));
         // The client's own deletion leaves a message for each object for ever.
-        await manager.streams.purge(stream, { filter: `${describesObject(name)}${encodedName(object)}` });
+        if (there !== null) await manager.streams.purge(stream, { filter: descriptionOf(object) });
       }),
   };
 }
+
+/** As the client writes it. */
+const digestOf = (bytes: Uint8Array): string =>
+  `SHA-256=${hash("sha256", bytes, "base64").replaceAll("+", "-").replaceAll("/", "_")}`;

@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import type { JetStreamManager } from "nats";
+import { ErrorCode, type JetStreamClient, type JetStreamManager, type JetStreamOptions, NatsError } from "nats";
 import { v7 as uuid } from "uuid";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf } from "../../src/content/encode-content.ts";
+import { createJetStreamAttachmentStore } from "../../src/content/jetstream-attachment-store.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { eventually } from "../support/eventually.ts";
@@ -61,6 +62,28 @@ describe("the content store in JetStream", () => {
     const before = await messagesIn(manager);
     await Promise.all([1, 2, 3].map(() => store.attachments.put(job, sha256, bytes)));
     expect(await messagesIn(manager)).to.equal(before);
+  });
+
+  it("leaves an attachment whole where only the answer was lost: another request may have found it", async () => {
+    const unanswered = (jetstream: JetStreamClient): JetStreamClient => {
+      const publish: JetStreamClient["publish"] = async (subject, ...more) => {
+        const answer = await jetstream.publish(subject, ...more);
+        if (subject.includes(".M.")) throw new NatsError("TIMEOUT", ErrorCode.Timeout);
+        return answer;
+      };
+      return new Proxy(jetstream, { get: (its, name) => (name === "publish" ? publish : Reflect.get(its, name)) });
+    };
+    const deaf = new Proxy(opened.connection.nats, {
+      get: (its, name) =>
+        name === "jetstream"
+          ? (options?: JetStreamOptions) => unanswered(its.jetstream(options))
+          : Reflect.get(its, name),
+    });
+    const connection = { ...opened.connection, nats: deaf };
+    const attachments = createJetStreamAttachmentStore(connection, { prefix: nats.prefix, replicas: 1 });
+    const [job, bytes] = [{ tenant: "default", jobId: uuid() }, Buffer.from("attached")];
+    expect(await failureOf(attachments.put(job, digestOf(bytes), bytes))).to.be.instanceOf(Unavailable);
+    expect(await store.attachments.get(job, digestOf(bytes))).to.deep.equal(bytes);
   });
 
   it("has no attachment of which a piece is gone or another came, and does not wait for it", async () => {
