@@ -47,6 +47,8 @@ export function createClock(start: Instant) {
 export type Clock = ReturnType<typeof createClock>;
 
 export type ScheduleStage = {
+  /** Whose schedules are added; `default` where it does not say. */
+  readonly tenant?: string;
   readonly log: EventLog;
   readonly contentStore: ContentStore;
   readonly clock: Clock;
@@ -100,12 +102,12 @@ const usual: ScheduleSettings = {
 };
 
 export async function addSchedule(
-  { log, contentStore, clock }: ScheduleStage,
+  { tenant = "default", log, contentStore, clock }: ScheduleStage,
   settings: Partial<ScheduleSettings> = {},
   template: Readonly<Record<string, unknown>> = letter,
   actor = cause.actor,
 ): Promise<JobRef> {
-  const ref = { tenant: "default", jobId: newId() };
+  const ref = { tenant, jobId: newId() };
   const request = { name: "Weekly", settings: { ...usual, ...settings }, template };
   const saved = await saveSchedule({ log, contentStore }, ref, {
     as: "new",

@@ -20,6 +20,7 @@ import { createLookAgain, type LookAgainPorts, type Tended } from "../../event-l
 import { createSerially } from "../../event-log/following/serially.ts";
 import { VersionConflict } from "../../event-log/log-failures.ts";
 import { idOfFiring } from "../../intake/derived-job-id.ts";
+import { createFairSemaphore } from "../../process/semaphore.ts";
 import { nextAfter, timesOf } from "./due-times.ts";
 import { endOfMade } from "./end-of-made.ts";
 import { cancelDraft } from "./make-mailing.ts";
@@ -35,7 +36,10 @@ type Open = Tended & {
   over: { readonly madeId: string; readonly endedAt: Instant | null } | null;
 };
 
-const atOnce = 50;
+const atOnce = 500;
+/** A mailing takes as long to make as its recipients to copy: those of one tenant leave room for the others. */
+const madeAtOnce = 50;
+const madeAtOnceOfTenant = 25;
 const takenUpAtOnce = 32;
 const tryAgainMs = 500;
 
@@ -72,6 +76,7 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
   };
   /** What is done about a schedule is done one after the other. */
   const serially = createSerially();
+  const making = createFairSemaphore(madeAtOnce, madeAtOnceOfTenant);
 
   const previousOf = async (one: Open): Promise<Previous> => {
     const last = lastOf(one);
@@ -128,14 +133,17 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
   });
 
   /** Makes what the firing names, unless it is an old one: the next firing is decided once this one was made, or refused. */
-  const carryOut = async (one: Open, dueAt: Instant, cause: Cause): Promise<void> => {
+  const carryOut = async (one: Open, dueAt: Instant, cause: Cause, { stopping }: Ending): Promise<void> => {
     for (;;) {
       const { state } = one.version;
       if (state.status === "absent" || state.last === null || state.last.dueAt !== dueAt) return;
       const firing: Firing = { ref: one.ref, schedule: state, last: state.last, cause };
       if (state.last.isFailed) return state.makes === "mailing" ? await cancelDraft(ports, firing) : undefined;
       // A deleted schedule has no template any more; what it had fired before was made, or never will be.
-      const made = await makeThing(ports, firing);
+      const made = await making.run(one.ref.tenant, async () => {
+        stopping.throwIfAborted();
+        return await makeThing(ports, firing);
+      });
       if (made.outcome === "made") {
         if (made.madeId === state.last.madeId) return;
         await decide(one, { type: "ReplaceMade", at: now(), dueAt, madeId: made.madeId }, cause);
@@ -193,7 +201,7 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
         if (one.version.sequence > stored.sequence || one.version.state.status !== "active") {
           learn(one, await readSchedule(log, one.ref));
         }
-        await carryOut(one, event.data.dueAt, cause);
+        await carryOut(one, event.data.dueAt, cause, ending);
       }
       await tend(one, cause, ending);
     });

@@ -72,6 +72,28 @@ describe("The one that fires schedules", function () {
     await shows("Fired 10:05", "Fired 10:10");
   });
 
+  it("makes those of other tenants while a tenant's many take long to make", async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const { contentStore } = stage;
+    const get: typeof contentStore.get = async (job) => {
+      if (job.tenant === "slow") await held;
+      return await contentStore.get(job);
+    };
+    for (let count = 0; count < 60; count += 1) await addSchedule({ ...stage, tenant: "slow" });
+    listen({ ...stage, contentStore: { ...contentStore, get } });
+    stage.clock.move(at("10:05:00"));
+    await eventually(async () => expect(await firedBy(stage)).to.have.length(60));
+    await addSchedule({ ...stage, tenant: "other" });
+    stage.clock.move(at("10:10:00"));
+    const other = eventually(async () => {
+      const found = (await firedBy(stage)).find(({ tenant }) => tenant === "other");
+      expect(await stage.log.readDecisions(found as JobRef)).to.have.length(1);
+    });
+    await other.finally(release);
+    for (const job of await firedBy(stage)) await isMade(stage, job);
+  });
+
   it("skips times at which the job before has not ended, and records them together", async () => {
     await addSchedule(stage);
     listen();
