@@ -26,31 +26,49 @@ const tryAgainMs = 1000;
  */
 export function createFeedbackListener(ports: FeedbackPorts): Listener {
   const keyed = createKeyed(ports.suppressions);
+  const begun: Begun = new Map();
   return {
     name: "feedback",
     beginAfter: () => 0,
     atOnce,
     tryAgainMs,
-    act: (stored) => (isReturn(stored.event) ? follow(ports, keyed, stored as StoredEvent<ReturnEvent>) : null),
+    act: (stored) => (isReturn(stored.event) ? follow(ports, keyed, begun, stored as StoredEvent<ReturnEvent>) : null),
   };
 }
+
+/**
+ * Whose address an event may have stored, by its id, until it is known that it did: where the answer was lost and the content
+ * is erased by the next try, nothing else says so.
+ */
+type Begun = Map<string, AddressKey>;
 
 async function follow(
   ports: FeedbackPorts,
   keyed: () => Promise<Keyed>,
+  begun: Begun,
   stored: StoredEvent<ReturnEvent>,
 ): Promise<void> {
   const { tenant, jobId, event } = stored;
   const job: JobRef = { tenant, jobId };
-  const email = await emailOf(ports, job, event.data.recipient);
-  if (email === null) return;
+  const { recipient } = event.data;
+  const forget = async (key: AddressKey): Promise<void> => {
+    await ports.suppressions.forget(key, jobId);
+    begun.delete(stored.id);
+  };
+  const email = await emailOf(ports, job, recipient);
+  if (email === null) {
+    const key = begun.get(stored.id);
+    return key === undefined ? undefined : await forget(key);
+  }
   const { digest } = await keyed();
   const key: AddressKey = { tenant, digest: digest(tenant, email) };
   const reason = await reasonOf(ports, key, stored);
   if (reason === null) return;
+  begun.set(stored.id, key);
   await ports.suppressions.put(key, { email, reason, createdAt: event.at, event: stored.id }, jobId);
   // If the content was erased in between, the report must not bring the address back.
-  if ((await emailOf(ports, job, event.data.recipient)) === null) await ports.suppressions.forget(key, jobId);
+  if ((await emailOf(ports, job, recipient)) === null) await forget(key);
+  begun.delete(stored.id);
 }
 
 async function reasonOf(

@@ -28,8 +28,7 @@ export interface SuppressionList {
   links(): Promise<UnsubscribeLinks>;
 
   /**
-   * Carries out the request of a link. `emailOf` finds the address if the content of the job still holds it; it is called
-   * only if the address is not on the list yet. `event` is the id of the one that records it. Throws LogFull.
+   * Carries out the request of a link. `emailOf` finds the address if the content of the job still holds it. `event` is the id of the one that records it. Throws LogFull.
    */
   unsubscribe(
     link: Unsubscribing,
@@ -65,7 +64,12 @@ export function createSuppressionList(store: SuppressionStore): SuppressionList 
     links: async () => (await keyed()).links,
     unsubscribe: async ({ job, recipient, digest }, emailOf, createdAt, event) => {
       const key = { tenant: job.tenant, digest };
-      if ((await store.find(key)) !== null) return;
+      const known = await store.find(key);
+      if (known !== null) {
+        // Stored by a request that got no answer, perhaps, while the content was erased.
+        if (known.email !== null && (await emailOf(job, recipient)) === null) await store.forget(key, job.jobId);
+        return;
+      }
       const email = await emailOf(job, recipient);
       // The digest was made from this content, so the two agree; even so, no address is stored under the digest of another.
       const isTheirs = email !== null && (await keyOf(job.tenant, email)).digest === digest;

@@ -1,5 +1,6 @@
 import { createSecretKey } from "node:crypto";
 import { expect } from "chai";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createAttribution } from "../../src/feedback/attribute.ts";
 import { createFeedbackListener } from "../../src/feedback/follow-feedback.ts";
 import { createJetStreamSoftBounces } from "../../src/feedback/jetstream-soft-bounces.ts";
@@ -10,6 +11,8 @@ import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { now, recipientBounced } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const cause = { actor: "bounces", correlationId: null, causationId: null, traceparent: null };
@@ -157,6 +160,34 @@ describe("What comes back about a mail", () => {
       );
       expect(await side.suppressions.find("default", "ida@example.com")).to.equal(null);
     });
+  });
+
+  it("leaves no address where only the answer of the list was lost, and the content was erased by then", async () => {
+    const store = createMemorySuppressionStore();
+    const job = await side.createJob(["kim@example.com"]);
+    await record(job, 0, bounce());
+    const [stored] = await side.log.readFeedback(job);
+    if (stored === undefined) throw new Error("The bounce was not recorded");
+    let isErased = false;
+    const listener = createFeedbackListener({
+      contentStore: { get: async (job) => (isErased ? null : await side.contentStore.get(job)) },
+      suppressions: {
+        ...store,
+        put: async (...given) => {
+          await store.put(...given);
+          isErased = true;
+          throw new Unavailable("The answer was lost.");
+        },
+      },
+      softBounces: { note: async () => 1 },
+      softBounceLimit: 3,
+    });
+    const signal = new AbortController().signal;
+    const act = async () => await listener.act(stored, { stopping: signal, givenUp: signal });
+    expect(await failureOf(act())).to.be.instanceOf(Unavailable);
+    await act();
+    const { suppressions } = await store.page("default", { after: 0, limit: 10 });
+    expect(suppressions).to.deep.equal([{ email: null, reason: "hard-bounce", createdAt: now }]);
   });
 
   it("counts softly for as long as the setting says now, and not as it was when the first one came", async () => {
