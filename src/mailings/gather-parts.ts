@@ -26,7 +26,6 @@ type Counting = ReturnType<typeof createCounting>;
 export function createCounting() {
   const counts = { added: 0, duplicates: 0, faulty: 0 };
   const faults: LineFault[] = [];
-  const lines = (): number => counts.added + counts.duplicates + counts.faulty;
   return {
     added: (recipients: number): void => {
       counts.added += recipients;
@@ -38,10 +37,9 @@ export function createCounting() {
       counts.faulty += 1;
       if (faults.length < faultsShown) faults.push(fault);
     },
-    lines,
     /** Faults that show late, in a template, come after those of later lines. */
     counts: (): ImportCounts => ({
-      lines: lines(),
+      lines: counts.added + counts.duplicates + counts.faulty,
       ...counts,
       faults: [...faults].sort((one, other) => one.line - other.line),
     }),

@@ -128,7 +128,7 @@ async function importInto(
       return null;
     } catch (failure) {
       if (!(failure instanceof NotUtf8)) throw failure;
-      return { line: counting.lines() + 1, message: "is not UTF-8" };
+      return { line: failure.line, message: "is not UTF-8" };
     }
   }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { plainCell } from "../domain/recipients/recipient-table.ts";
@@ -18,20 +19,60 @@ export type LineOf<Read> =
 
 export class NotUtf8 extends Error {
   override readonly name = "NotUtf8";
+  /** Counted from 1. */
+  readonly line: number;
+
+  constructor(line: number, cause: unknown) {
+    super(`The file is not UTF-8 in line ${line}.`, { cause });
+    this.line = line;
+  }
 }
 
 /** Decodes UTF-8 without its byte order mark. Invalid bytes are refused, because a replacement would be another address. */
 export async function* textOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  const decode = (chunk?: Uint8Array): string => {
-    try {
-      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-    } catch (failure) {
-      throw new NotUtf8("The file is not UTF-8.", { cause: failure });
-    }
-  };
-  for await (const chunk of chunks) yield decode(chunk);
-  yield decode();
+  let line = 1;
+  for await (const chunk of chunks) {
+    yield decoded(
+      () => decoder.decode(chunk, { stream: true }),
+      () => line + linesBeforeFault(chunk),
+    );
+    line += lineEndsIn(chunk);
+  }
+  yield decoded(
+    () => decoder.decode(),
+    () => line,
+  );
+}
+
+function decoded(decode: () => string, lineOfFault: () => number): string {
+  try {
+    return decode();
+  } catch (failure) {
+    throw new NotUtf8(lineOfFault(), failure);
+  }
+}
+
+const lineEnd = 0x0a;
+
+function lineEndsIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(lineEnd); at >= 0; at = bytes.indexOf(lineEnd, at + 1)) count += 1;
+  return count;
+}
+
+/** How many lines end in the bytes before the one that is not UTF-8. */
+function linesBeforeFault(bytes: Uint8Array): number {
+  // The rest of a character that an earlier chunk has begun.
+  let from = Math.max(
+    0,
+    bytes.findIndex((byte) => byte < 0x80 || byte > 0xbf),
+  );
+  for (let lines = 0; ; lines += 1) {
+    const end = bytes.indexOf(lineEnd, from);
+    if (end < 0 || !isUtf8(bytes.subarray(from, end))) return lines;
+    from = end + 1;
+  }
 }
 
 /** A record with its position, as csv-parse returns it. */

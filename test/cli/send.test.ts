@@ -140,7 +140,7 @@ describe("waybill send", () => {
     ["without a row", "email,name\n", "no recipients"],
     ["with a row that is too short", "email,name\na@example.com\n", "cannot be read"],
     ["with an open quote", 'email,name\na@example.com,"A\n', "cannot be read"],
-    ["that is not UTF-8", Buffer.from("email,name\na@example.com,M\xfcller\n", "latin1"), "it is not UTF-8"],
+    ["that is not UTF-8", Buffer.from("email,name\na@example.com,M\xfcller\n", "latin1"), "line 2 is not UTF-8"],
   ];
   for (const [what, content, said] of unusable) {
     it(`says what is wrong with a file ${what}`, async () => {

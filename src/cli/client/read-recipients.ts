@@ -122,7 +122,7 @@ async function* rowsOf(file: RecipientFile, hash: Hash): AsyncGenerator<Row> {
     }
   } catch (failure) {
     if (failure instanceof UnusableFile) throw failure;
-    const why = failure instanceof NotUtf8 ? "it is not UTF-8" : whyNoFile(failure);
+    const why = failure instanceof NotUtf8 ? `line ${failure.line} is not UTF-8` : whyNoFile(failure);
     throw new UnusableFile(`${path} cannot be read: ${why}`);
   } finally {
     source.destroy();
