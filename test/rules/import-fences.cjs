@@ -35,7 +35,7 @@ const table = [
   ],
   [
     "mailings/schedules",
-    "mailings intake job-kinds access commands content event-log/following event-log schemas domain",
+    "mailings intake job-kinds access commands content event-log/following event-log schemas process domain",
     "typebox croner",
   ],
   [
