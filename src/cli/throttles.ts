@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import type { ThrottledReceiver } from "../domain/throttles/throttle.ts";
 import { createJetStreamThrottleStore } from "../mail/throttles/jetstream-throttle-store.ts";
-import { createThrottleView, type ThrottledReceiver } from "../mail/throttles/throttle-view.ts";
+import { createThrottleView } from "../mail/throttles/throttle-view.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 import { onNats } from "./on-servers.ts";

@@ -3,8 +3,8 @@ import type { JobEvent, JobSettings } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 import { isSettled } from "../domain/recipients/ledger.ts";
 import { type Providers, receiverOf } from "../domain/throttles/providers.ts";
+import type { ThrottledReceiver } from "../domain/throttles/throttle.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
-import type { ThrottledReceiver } from "../mail/throttles/throttle-view.ts";
 import type { WorkerState } from "../workers/membership.ts";
 import { replayLedger } from "../workers/turn.ts";
 

@@ -66,7 +66,7 @@ const table = [
   // The part of the log that was cut off, and how it is.
   ["archive", "seals event-log/following event-log nats domain", "nats"],
   ["seals", "secrets content event-log signed-post mail nats schemas domain", "nats typebox"],
-  ["explain", "workers mail/throttles content event-log domain"],
+  ["explain", "workers content event-log domain"],
   ["workers", "commands turns event-log nats domain process", "nats"],
   // By which SMTP account a mail leaves, and how fast.
   ["mail/routes", "access secrets mail nats schemas domain", "nats typebox"],

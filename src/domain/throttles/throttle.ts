@@ -31,6 +31,9 @@ export type Throttle = {
   readonly recordedAt: number | null;
 };
 
+/** A receiver that is slowed down on a mail route. */
+export type ThrottledReceiver = { readonly route: string; readonly receiver: string; readonly throttle: Throttle };
+
 /** The answers of a receiver since the last change. */
 export type Heard = {
   readonly at: number;

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { ThrottledReceiver } from "../../mail/throttles/throttle-view.ts";
+import type { ThrottledReceiver } from "../../domain/throttles/throttle.ts";
 import { type AnswerOf, count, instant, named, ordinal, orNull, text } from "./parts.ts";
 
 const reason = named("ThrottleReason", { replyCode: orNull(count), statusCode: orNull(text), message: text });

@@ -1,7 +1,5 @@
-import { isOver, type Throttle } from "../../domain/throttles/throttle.ts";
+import { isOver, type ThrottledReceiver } from "../../domain/throttles/throttle.ts";
 import type { ThrottleStore } from "./throttle-store.ts";
-
-export type ThrottledReceiver = { readonly route: string; readonly receiver: string; readonly throttle: Throttle };
 
 /**
  * The receivers that are slowed down at this moment, the slowest first. Reads only what has changed since it was asked
