@@ -1,12 +1,11 @@
 import { createInbox, type Msg } from "nats";
-import { keyOf } from "../event-log/event-log.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { type DurableConsumer, ensureDurable, nextMessages, readPending } from "../nats/consumers.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { deliveryOf, isStatus, storedAtOf } from "../nats/message.ts";
 import { nameWith } from "../nats/names.ts";
-import { nameOfObject, streamOfObjects } from "../nats/object-store.ts";
+import { describesObject, nameOfObject, streamOfObjects } from "../nats/object-store.ts";
 import type { StoredThing, StoredThings, UnsettledThing } from "./stored-things.ts";
 
 const atOnce = 100;
@@ -60,33 +59,21 @@ async function unsettledOf(
     if (isStreamMissing(failure)) return [];
     throw failure;
   }
-  const say = ({ reply = "" }: Msg, word: string): void => connection.say(reply, word);
-  /** An attachment is in many messages. */
-  const found = new Map<string, { readonly thing: StoredThing; readonly messages: Msg[] }>();
-  for (const message of await nextAtOnce(connection, consumer)) {
+  return (await nextAtOnce(connection, consumer)).flatMap((message) => {
+    const say = (word: string): void => connection.say(message.reply ?? "", word);
     const thing = thingOf(message.subject);
-    if (thing === null) say(message, "+ACK");
+    const isOld = millisOf(message) <= storedBeforeMs;
+    if (thing === null) say("+ACK");
     // Returned for the next request; the server adds no delay.
-    else if (millisOf(message) > storedBeforeMs) say(message, "-NAK");
-    else {
-      const key = `${keyOf(thing.job)} ${thing.attachment ?? ""}`;
-      const known = found.get(key) ?? { thing, messages: [] };
-      known.messages.push(message);
-      found.set(key, known);
-    }
-  }
-  return [...found.values()].map(({ thing, messages }) => {
-    const settle = (): void => {
-      for (const message of messages) say(message, "+ACK");
-    };
-    return { ...thing, settle };
+    else if (!isOld) say("-NAK");
+    return thing !== null && isOld ? [{ ...thing, settle: () => say("+ACK") }] : [];
   });
 }
 
 function contentsOf(prefix: string): Source {
   const all = streamFilter(prefix, "CONTENT");
   return {
-    consumer: sweeperOf(streamName(prefix, "CONTENT")),
+    consumer: sweeperOf(streamName(prefix, "CONTENT"), null),
     thingOf: (subject) => {
       const [tenant, jobId, ...rest] = subject.slice(all.length - 1).split(".");
       return tenant && jobId && rest.length === 0 ? { job: { tenant, jobId }, attachment: null } : null;
@@ -94,11 +81,11 @@ function contentsOf(prefix: string): Source {
   };
 }
 
-/** Each subject names its object, also those of the bytes of an upload that was cut off before it could be described. */
+/** Each object has one metadata message after those with its bytes; the name of the object stands in the subject. */
 function attachmentsOf(prefix: string): Source {
   const bucket = nameWith(prefix, "ATTACHMENTS");
   return {
-    consumer: sweeperOf(streamOfObjects(bucket)),
+    consumer: sweeperOf(streamOfObjects(bucket), `${describesObject(bucket)}>`),
     thingOf: (subject) => {
       const [tenant, jobId, attachment, ...rest] = nameOfObject(bucket, subject).split(".");
       return tenant && jobId && attachment && rest.length === 0 ? { job: { tenant, jobId }, attachment } : null;
@@ -106,10 +93,10 @@ function attachmentsOf(prefix: string): Source {
   };
 }
 
-const sweeperOf = (stream: string): DurableConsumer => ({
+const sweeperOf = (stream: string, filterSubject: string | null): DurableConsumer => ({
   stream,
   name: "sweeper",
-  filterSubject: null,
+  filterSubject,
   ackWaitMs: comesBackAfterMs,
   headersOnly: true,
 });

@@ -40,26 +40,18 @@ export type Objects = {
 /** The stream of such a bucket. */
 export const streamOfObjects = (bucket: string): string => `OBJ_${bucket}`;
 
-/** The prefix of the subject of an object's metadata message, which follows the messages with its bytes. */
-const describesObject = (bucket: string): string => `$O.${bucket}.M.`;
-
 /**
- * The prefix of the subjects of objects' bytes. The name of the object comes next, so that those of an upload that was cut off
- * are known as well, and then what tells this upload from others.
+ * The prefix of the subject of an object's metadata message, which follows the messages with its bytes; the object's
+ * name comes after it.
  */
-const holdsChunks = (bucket: string): string => `$O.${bucket}.C.`;
+export const describesObject = (bucket: string): string => `$O.${bucket}.M.`;
 
 /** As the client writes it: Base64 for URLs, with the padding that Node's own form omits. */
 const encodedName = (object: string): string =>
   Buffer.from(object).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 
-/** The object that a message of its stream describes, or holds bytes of. */
-export function nameOfObject(bucket: string, subject: string): string {
-  const described = describesObject(bucket);
-  if (subject.startsWith(described)) return Buffer.from(subject.slice(described.length), "base64url").toString();
-  const chunks = subject.slice(holdsChunks(bucket).length);
-  return chunks.slice(0, Math.max(0, chunks.lastIndexOf(".")));
-}
+export const nameOfObject = (bucket: string, subject: string): string =>
+  Buffer.from(subject.slice(describesObject(bucket).length), "base64url").toString();
 
 type Opened = {
   readonly objects: ObjectStore;
@@ -75,7 +67,8 @@ export function openObjects(
 ): Objects {
   const name = nameWith(prefix, bucket);
   const stream = streamOfObjects(name);
-  const chunksOf = ({ nuid }: Pick<ObjectInfo, "nuid">): string => `${holdsChunks(name)}${nuid}`;
+  /** The name of the object comes first, so that the pieces of an upload that was cut off are erased with the object. */
+  const chunksOf = ({ nuid }: Pick<ObjectInfo, "nuid">): string => `$O.${name}.C.${nuid}`;
   const allChunksOf = (object: string): string => chunksOf({ nuid: `${object}.>` });
   const descriptionOf = (object: string): string => `${describesObject(name)}${encodedName(object)}`;
   const open = openLazily(async (): Promise<Opened> => {
@@ -128,7 +121,7 @@ export function openObjects(
       await jetstream.publish(descriptionOf(object), JSON.stringify(info), options);
     } catch (failure) {
       // Where only the answer was lost, another process may have found the object whole, and said so. What stays is erased
-      // with the object, or by the sweeper.
+      // with the object.
       const isRefused = isWrongSequence(failure) || isOutOfRoom(failure);
       if (!mayBeDescribed || isRefused) await overwrite(subject).catch(() => {});
       throw failure;

@@ -104,6 +104,15 @@ describe("the content store in JetStream", () => {
     expect(await messagesIn(manager)).to.equal(before - 7);
   });
 
+  it("erases the pieces of an upload that was cut off, which nothing describes", async () => {
+    const { job, sha256, manager } = await storeAttachment();
+    const before = await messagesIn(manager);
+    const { last_seq: last } = (await manager.streams.info(bucket())).state;
+    await manager.streams.deleteMessage(bucket(), last);
+    await store.attachments.erase(job, sha256);
+    expect(await messagesIn(manager)).to.equal(before - 7);
+  });
+
   it("leaves nothing of contents behind that were erased, rewritten before or not", async () => {
     const manager = await opened.connection.nats.jetstreamManager();
     const look = async () => (await manager.streams.info(`${nats.prefix}_CONTENT`, { subjects_filter: ">" })).state;
