@@ -47,8 +47,9 @@ export const streamOfObjects = (bucket: string): string => `OBJ_${bucket}`;
 export const describesObject = (bucket: string): string => `$O.${bucket}.M.`;
 
 /** As the client writes it: Base64 for URLs, with the padding that Node's own form omits. */
-const encodedName = (object: string): string =>
-  Buffer.from(object).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
+const forUrls = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_");
+
+const encodedName = (object: string): string => forUrls(Buffer.from(object).toString("base64"));
 
 export const nameOfObject = (bucket: string, subject: string): string =>
   Buffer.from(subject.slice(describesObject(bucket).length), "base64url").toString();
@@ -173,5 +174,4 @@ export function openObjects(
 }
 
 /** As the client writes it. */
-const digestOf = (bytes: Uint8Array): string =>
-  `SHA-256=${hash("sha256", bytes, "base64").replaceAll("+", "-").replaceAll("/", "_")}`;
+const digestOf = (bytes: Uint8Array): string => `SHA-256=${forUrls(hash("sha256", bytes, "base64"))}`;
