@@ -100,8 +100,17 @@ export function openObjects(
   };
 
   /**
+   * By sequence: after a purge of a subject or a rollup, NATS 2.9 delivers none of the messages before it to consumers whose
+   * filter is wider, such as the sweeper's. The client's own deletion leaves a message for each object for ever.
+   */
+  const remove = async (info: Pick<ObjectInfo, "nuid">, described: number): Promise<void> => {
+    await overwrite(chunksOf(info));
+    await removeMessage(connection, stream, described);
+  };
+
+  /**
    * Stores the bytes, and then what describes them, where the last description still has this sequence. As the client
-   * does, but for the name in the subjects of the chunks.
+   * does, but for the name in the subjects of the chunks, and without `Nats-Rollup`: see `remove`.
    */
   const store = async ({ jetstream }: Opened, object: string, bytes: Uint8Array, revision: number): Promise<void> => {
     const size = Math.min(chunkBytes, connection.nats.info?.max_payload ?? chunkBytes);
@@ -115,7 +124,6 @@ export function openObjects(
       const more = { chunks: chunks.length, digest: digestOf(bytes), mtime: new Date().toISOString() };
       const info = { ...described, ...more, options: { max_chunk_size: size } };
       const messageHeaders = headers();
-      messageHeaders.set("Nats-Rollup", "sub");
       messageHeaders.set("Nats-Expected-Last-Subject-Sequence", String(revision));
       const options = { headers: messageHeaders, timeout: answerMs };
       mayBeDescribed = true;
@@ -148,7 +156,7 @@ export function openObjects(
         try {
           // Guarded: of several processes that store it at once, one succeeds and the others delete their chunks.
           await store(opened, object, bytes, there?.revision ?? 0);
-          if (there !== null) await overwrite(chunksOf(there));
+          if (there !== null) await remove(there, there.revision);
         } catch (failure) {
           if (isOutOfRoom(failure)) throw noRoom(failure);
           if (!isWrongSequence(failure)) throw failure;
@@ -163,12 +171,13 @@ export function openObjects(
       }),
     erase: (object) =>
       asking(connection, async () => {
-        const { objects, manager } = await open();
-        const there = await objects.info(object);
-        if (there !== null) await overwrite(chunksOf(there));
+        await open();
         await overwrite(allChunksOf(object));
-        // The client's own deletion leaves a message for each object for ever.
-        if (there !== null) await manager.streams.purge(stream, { filter: descriptionOf(object) });
+        const described = () => nextMessageOf(connection, stream, descriptionOf(object), 1);
+        // A process that died while it replaced an object has left two.
+        for (let found = await described(); found !== null; found = await described()) {
+          await remove(JSON.parse(Buffer.from(found.data).toString()), found.sequence);
+        }
       }),
   };
 }

@@ -114,6 +114,17 @@ describe("Content that no job was made of", () => {
     expect(seen.filter((thing) => thing === "once ")).to.have.length(1);
   });
 
+  it("is found though other attachments are stored and erased after it", async () => {
+    await store("early");
+    await things.unsettled(Date.now() - dayMs);
+    const other = await store("other");
+    await side.contentStore.attachments.erase(other, sha256);
+    await eventually(async () => {
+      const found = await things.unsettled(Date.now() + 1000);
+      expect(found.map(({ job, attachment }) => `${job.jobId} ${attachment}`)).to.include(`early ${sha256}`);
+    });
+  });
+
   it("is stored anew, for another job, by the request that stood still all the time", async () => {
     const draft = draftOf({ tenant: "default", jobId: "frozen" });
     const frozen = {
