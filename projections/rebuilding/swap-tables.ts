@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import type { Connection } from "mysql2";
 import { ask, openConnection } from "../../src/database/database.ts";
 import type { Projector } from "../projector.ts";
-import { dropTables, existing, tableNames, viewStatements } from "./table-set.ts";
+import { dropTables, existing, liveCheckpoint, tableNames, viewStatements } from "./table-set.ts";
 
 /** While the rename waits for a long query to end, every later query waits as well. */
 const waitForQueriesSeconds = 2;
@@ -40,17 +40,24 @@ export async function swapTables(
     const old = isReplaced ? [to(`${name}__previous`, `${name}__dropped`)] : [];
     return [...old, ...(isLive ? [to(name, name + keepAs)] : []), to(`${name}__next`, name)];
   });
+  const views = (await isOfOtherVersion(db, projector)) ? await existing(db, Object.keys(projector.views)) : [];
+  moves.push(...views.map((name) => to(name, `${name}__dropped`)));
   const connection = await openConnection(db);
   try {
     await ask(connection, "SET SESSION lock_wait_timeout = ?", [waitForQueriesSeconds]);
     await patiently(connection, `RENAME TABLE ${moves.join(", ")}`);
-    // Views refer to the names of tables and not to the renamed tables, so they continue to work; another version may
-    // show more.
+    // Views refer to the names of tables and not to the renamed tables, so they continue to work. Another version may show
+    // more: a start after a crash sees that its views are missing.
     for (const statement of viewStatements(projector)) await patiently(connection, statement);
   } finally {
     connection.end();
   }
   return keepAs === "__previous" && names.some((name) => found.has(name));
+}
+
+async function isOfOtherVersion(db: Knex, projector: Projector): Promise<boolean> {
+  const live = await liveCheckpoint(db, projector);
+  return live !== null && live.version !== projector.version;
 }
 
 const to = (name: string, other: string): string => `\`${name}\` TO \`${other}\``;

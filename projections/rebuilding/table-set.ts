@@ -75,9 +75,10 @@ export async function createTables(db: Knex, projector: Projector, suffix: Suffi
 export const queryKeysOf = ({ queryKeys }: Projector, table: string) =>
   Object.entries(queryKeys?.[table] ?? {}).map(([name, columns]) => ({ name, definition: `KEY ${name} (${columns})` }));
 
-/** Drops the checkpoint first: tables left over after a crash are then no complete set. */
+/** With their views. Drops the checkpoint first: tables left over after a crash are then no complete set. */
 export async function dropTables(db: Knex, projector: Projector, suffix: Suffix): Promise<void> {
   for (const name of tableNames(projector, suffix)) await db.raw("DROP TABLE IF EXISTS ??", [name]);
+  for (const name of Object.keys(projector.views)) await db.raw("DROP VIEW IF EXISTS ??", [name + suffix]);
 }
 
 async function createViews(db: Knex, projector: Projector): Promise<void> {

@@ -5,9 +5,11 @@ import { onReadableRows } from "../../projections/following/readable-rows.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
+import { ensureTables } from "../../projections/rebuilding/table-set.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { liveTables, openReadSide, type ReadSide } from "../support/read-side.ts";
 
 const { version, tables } = jobsProjector;
@@ -36,6 +38,14 @@ describe("rows that are older than the code", () => {
     const [sets] = await readTableSets(side.db, [newer]);
     expect(sets?.kept).to.include({ version });
     expect(side.logged.map(({ message }) => message).join()).to.include("rows of an older release rebuilt");
+  });
+
+  it("get the views of the newer release also where the process dies before it makes them", async () => {
+    await liveTables(side);
+    const dying = { ...outcomesProjector, version: 2, views: { all_outcomes: "SELECT nothing FROM outcomes" } };
+    expect(await failureOf(side.rebuild([dying]))).to.match(/nothing/);
+    await ensureTables(side.db, { ...dying, views: { all_outcomes: "SELECT type FROM outcomes" } });
+    expect((await side.db("all_outcomes").select())[0]).to.deep.equal({ type: "RecipientSent" });
   });
 
   it("are rebuilt by one of several processes", async () => {
