@@ -59,6 +59,7 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
         if (suppression.event !== undefined && suppression.createdAt <= there.removedAt) {
           return { isNew: false, suppression };
         }
+        await eraseReplaced(there);
         if (await publish(subjectOf(key), record, stored.sequence)) {
           await erase(stored.sequence);
           return { isNew: true, suppression };

@@ -66,6 +66,17 @@ describe("suppressions in NATS", () => {
     expect(await emails()).to.deep.equal([null]);
   });
 
+  it("keep nothing of an address whose removal was not finished once it is added again", async () => {
+    const { store, prefix } = await open();
+    await store.put(key, { email: "ada@example.com", reason: "unsubscribe", createdAt: now });
+    const subject = suppressionSubjectOf(prefix, key.tenant, key.digest);
+    const removed = { email: null, reason: "unsubscribe", createdAt: now, removedAt: now, replaces: 1 };
+    await connection.nats.jetstream().publish(subject, JSON.stringify(removed));
+    await store.put(key, { email: "ada@example.com", reason: "manual", createdAt: now });
+    const { suppressions } = await store.page("acme", { after: 0, limit: 10 });
+    expect(suppressions.map(({ reason }) => reason)).to.deep.equal(["manual"]);
+  });
+
   it("suppress whom an entry names that cannot be read", async () => {
     const { store, prefix } = await open();
     const subject = suppressionSubjectOf(prefix, key.tenant, key.digest);
