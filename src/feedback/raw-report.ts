@@ -9,8 +9,11 @@ export type RawReport = {
   readonly sha256: string;
 };
 
-/** The largest report that is taken: it may enclose the mail that it is about. */
-export const maxReportBytes = 5 * 1024 * 1024;
+/**
+ * The largest report that is taken: it may enclose the whole mail that it is about. That has up to 5 MiB of attachments, which
+ * base64 makes 7.2 MB, and about a megabyte of texts, which quoted-printable makes up to 3 MB. The rest is for the report.
+ */
+export const maxReportBytes = 12 * 1024 * 1024;
 
 /**
  * So much of a message is looked at: a report comes before the mail that it is about, of which the header is enough. What

@@ -1,4 +1,5 @@
 import { hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
+import { domainToASCII } from "node:url";
 
 type JobId = { readonly jobId: string };
 
@@ -129,8 +130,10 @@ export function createReturnPaths(
   base: string,
   complaints: readonly string[],
 ): ReturnPaths {
-  const at = base.lastIndexOf("@");
-  const [local, domain] = [base.slice(0, at), base.slice(at)];
+  const path = withAsciiDomain(base);
+  const at = path.lastIndexOf("@");
+  const [local, domain] = [path.slice(0, at), path.slice(at)];
+  const addresses = complaints.map(withAsciiDomain);
   return {
     of: (job) => {
       const tokenOf = tokens.of(job);
@@ -140,11 +143,17 @@ export function createReturnPaths(
         return { token, address: `${local}+${token}${domain}` };
       };
     },
-    complaintsOf: (sender) => addressAlignedWith(domainOf(sender), complaints),
+    complaintsOf: (sender) => addressAlignedWith(domainOf(sender), addresses),
   };
 }
 
-const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1).toLowerCase();
+/** The form in which an address is sent: one with a Unicode domain needs SMTPUTF8, which many mail servers lack. */
+function withAsciiDomain(address: string): string {
+  const domain = address.lastIndexOf("@") + 1;
+  return address.slice(0, domain) + domainToASCII(address.slice(domain));
+}
+
+const domainOf = (address: string): string => domainToASCII(address.slice(address.lastIndexOf("@") + 1));
 
 /** The address in the domain of the sender, or in the nearest domain above it: RFC 9477 3.1 wants them to be aligned. */
 function addressAlignedWith(sender: string, addresses: readonly string[]): string | null {
@@ -158,9 +167,22 @@ function addressAlignedWith(sender: string, addresses: readonly string[]): strin
   );
 }
 
-/** Whether mail to this address is to be taken: the return path itself, or that of any mail. */
+/**
+ * Whether mails to an address are taken: to a return path with a valid token, and to the addresses that reports without one
+ * come to. `base` and `complaints` are as for the return paths.
+ */
+export function createIsOurs(tokens: Pick<MailTokens, "find">, base: string, complaints: readonly string[]) {
+  const open = new Set([base, ...complaints].map(comparable));
+  return (address: string): boolean =>
+    open.has(comparable(address)) || (isReturnPath(address, base) && tokens.find(address) !== null);
+}
+
+/** The same text for the same address: smtp-server makes Unicode of a domain that came in ASCII, and a setting may be either. */
+const comparable = (address: string): string => withAsciiDomain(address.toLowerCase());
+
+/** Whether an address is the return path itself, or that of any mail. */
 export function isReturnPath(address: string, base: string): boolean {
-  const [given, own] = [address.toLowerCase(), base.toLowerCase()];
+  const [given, own] = [comparable(address), comparable(base)];
   const at = own.lastIndexOf("@");
   return given === own || (given.startsWith(`${own.slice(0, at)}+`) && given.endsWith(own.slice(at)));
 }

@@ -6,7 +6,7 @@ import type { Reading } from "../feedback/reports/report.ts";
 import { startReportListener } from "../feedback/smtp-report-listener.ts";
 import { createTakeReport, type TakeReport } from "../feedback/take-report.ts";
 import type { UnattributedReports } from "../feedback/unattributed.ts";
-import { isReturnPath, type MailTokens } from "../mail/return-path.ts";
+import { createIsOurs } from "../mail/return-path.ts";
 import { CannotStart } from "../process/lifecycle.ts";
 import { createOutageReport } from "../process/logger.ts";
 import { feedbackIntakeOf } from "./feedback-role.ts";
@@ -31,15 +31,6 @@ export async function reportsOf(parts: Parts): Promise<ReportsOfService> {
   return { take, unattributed };
 }
 
-type Addresses = { readonly returnPath: string; readonly complaints: readonly string[] };
-
-/** Whether mails to an address are taken: to a return path with a valid token, and to those that reports without one come to. */
-function createIsOurs({ returnPath, complaints }: Addresses, tokens: Pick<MailTokens, "find">) {
-  const open = new Set([returnPath, ...complaints].map((address) => address.toLowerCase()));
-  return (address: string): boolean =>
-    open.has(address.toLowerCase()) || (isReturnPath(address, returnPath) && tokens.find(address) !== null);
-}
-
 /** A report that came to the return paths of several mails is about each of them. */
 function takeForEach(take: TakeReport, reading: Reading, raw: RawReport, envelopeTo: readonly string[]) {
   const received = { raw, tenant: null, cause: byMail };
@@ -62,7 +53,7 @@ export async function startBounces(parts: Parts): Promise<void> {
   const { take } = await reportsOf(parts);
   const listener = await startReportListener(
     { host: bounces.host, port: bounces.port, isLmtp: bounces.isLmtp },
-    createIsOurs({ returnPath, complaints: config.feedbackAddresses }, await mailTokensOf(parts)),
+    createIsOurs(await mailTokensOf(parts), returnPath, config.feedbackAddresses),
     async (raw, envelopeTo) => {
       const taken = await takeForEach(take, await readMessage(raw.head, []), raw, envelopeTo);
       logger.debug({ results: taken.map(({ result }) => result), bytes: raw.bytes }, "a mail came to a return path");

@@ -36,6 +36,8 @@ describe("A mail that came back", () => {
       "postfix-user-unknown",
       "exim-dsn-user-unknown",
       "arf-abuse",
+      "jmrp-enclosed",
+      "jmrp-in-mixed",
       "qmail-no-mailbox",
       "envelope-id",
     ]) {

@@ -1,3 +1,4 @@
+import { createSecretKey, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
@@ -8,6 +9,10 @@ import {
   type ReportListenerSettings,
   startReportListener,
 } from "../../src/feedback/smtp-report-listener.ts";
+import { createComposer } from "../../src/mail/compose-letter.ts";
+import { createIsOurs, createMailTokens } from "../../src/mail/return-path.ts";
+import { mailTo } from "../mail/letters.ts";
+import { sendBack } from "../support/came-back.ts";
 import { eventually } from "../support/eventually.ts";
 
 type Taken = { readonly raw: RawReport; readonly to: readonly string[] };
@@ -37,10 +42,11 @@ describe("The listener for mails that come back", () => {
   let taken: Taken[];
   let failures: unknown[];
   let failsWith: Error | null;
+  let isOurs: (address: string) => boolean;
   const start = async (settings: Partial<ReportListenerSettings> = {}) => {
     listener = await startReportListener(
       { host: "127.0.0.1", port: 0, isLmtp: false, ...settings },
-      (address) => address.startsWith("bounces+ours"),
+      (address) => isOurs(address),
       async (raw, to) => {
         if (failsWith !== null) throw failsWith;
         taken.push({ raw, to });
@@ -51,6 +57,7 @@ describe("The listener for mails that come back", () => {
   };
   beforeEach(() => {
     [taken, failures, failsWith] = [[], [], null];
+    isOurs = (address) => address.startsWith("bounces+ours");
   });
   afterEach(() => listener.stop());
 
@@ -67,6 +74,38 @@ describe("The listener for mails that come back", () => {
     expect([await answer(), await answer()].join()).to.match(/^250 .*,250 /);
     expect(taken.map(({ to }) => to)).to.deep.equal([["bounces+ours1@b.example.org", "bounces+ours2@b.example.org"]]);
     expect(await say("QUIT")).to.match(/^221/);
+  });
+
+  for (const domain of ["büro.example", "xn--bro-hoa.example"]) {
+    it(`takes what mail servers send to xn--bro-hoa.example where the settings have ${domain}`, async () => {
+      const tokens = createMailTokens(createSecretKey(Buffer.alloc(32, 7)));
+      const token = tokens.of({ jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" })?.(3);
+      isOurs = createIsOurs(tokens, `bounces@${domain}`, [`fbl@${domain}`]);
+      const { say, socket } = await openClient(await start());
+      for (const line of ["EHLO x.example", "MAIL FROM:<>"]) await say(line);
+      const answers: string[] = [];
+      for (const local of [`bounces+${token}`, "fbl", "bounces+x"]) {
+        answers.push(await say(`RCPT TO:<${local}@xn--bro-hoa.example>`));
+      }
+      expect(answers.map((answer) => answer.slice(0, 3))).to.deep.equal(["250", "250", "550"]);
+      socket.destroy();
+    });
+  }
+
+  it("takes a report that encloses the whole of the largest mail", async () => {
+    const attached = {
+      filename: "a.bin",
+      contentId: null,
+      contentType: "application/octet-stream",
+      bytes: randomBytes(5 * 1024 * 1024),
+    };
+    const texts = { html: `<p>${"aüßb".repeat(160_000)}</p>`, text: "x" };
+    const mail = mailTo("ada@example.com", { ...texts, attachments: [attached] });
+    const { messageOf } = await createComposer(null)(mail.letter);
+    const enclosed = Buffer.concat([...(await messageOf(mail, new Date()))]).toString("latin1");
+    const raw = `From: MAILER-DAEMON@x.example\r\nContent-Type: multipart/report; boundary=r\r\n\r\n--r\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\n\r\n--r\r\nContent-Type: message/rfc822\r\n\r\n${enclosed}\r\n--r--\r\n`;
+    expect(await sendBack(await start(), "bounces+ours@b.example.org", raw)).to.match(/^250/);
+    expect(taken[0]?.raw.bytes).to.be.greaterThan(9_000_000);
   });
 
   it("asks the sender to come again where a report could not be recorded", async () => {

@@ -2,6 +2,7 @@ import { createSecretKey } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import {
+  createIsOurs,
   createMailTokens,
   createReturnPaths,
   isReturnPath,
@@ -89,4 +90,31 @@ describe("The return path of a mail", () => {
     expect(isReturnPath("bouncesx@b.example.org", base)).to.equal(false);
     expect(isReturnPath("bounces+x@example.org", base)).to.equal(false);
   });
+
+  for (const spelling of ["bounces@büro.example", "bounces@BÜRO.example", "bounces@xn--bro-hoa.example"]) {
+    it(`is told from other addresses, where the setting is ${spelling}`, () => {
+      const isOurs = createIsOurs(tokens, spelling, []);
+      for (const domain of ["büro.example", "Xn--Bro-hoa.example"]) {
+        expect(isOurs(`bounces+${tokenOf(3)}@${domain}`), domain).to.equal(true);
+        expect(isOurs(`bounces@${domain}`), domain).to.equal(true);
+        expect(isOurs(`bounces+${tokenOf(3).replace(/^./, "z")}@${domain}`), domain).to.equal(false);
+        expect(isOurs(`bounces+${tokenOf(3)}@b.${domain}`), domain).to.equal(false);
+      }
+    });
+
+    it(`is sent in ASCII, where the setting is ${spelling}`, () => {
+      const address = createReturnPaths(tokens, spelling, []).of(job)?.(3).address;
+      expect(address).to.equal(`bounces+${tokenOf(3)}@xn--bro-hoa.example`);
+    });
+
+    it(`leads to the address for complaints, in ASCII, where the settings are as ${spelling}`, () => {
+      const complaints = [spelling.replace("bounces", "fbl")];
+      const { complaintsOf } = createReturnPaths(tokens, base, complaints);
+      const isOurs = createIsOurs(tokens, base, complaints);
+      for (const domain of ["büro.example", "xn--bro-hoa.example"]) {
+        expect(complaintsOf(`ada@news.${domain}`), domain).to.equal("fbl@xn--bro-hoa.example");
+        expect(isOurs(`fbl@${domain}`), domain).to.equal(true);
+      }
+    });
+  }
 });

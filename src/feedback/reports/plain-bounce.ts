@@ -13,7 +13,7 @@ const daemon = /^(?:mailer-daemon|postmaster|mail-daemon|mailerdaemon|mdaemon|bo
 
 /** A line of the text that holds the answer of a mail server, or says what is wrong. */
 const telling =
-  /(?:^|[^\d.])[45]\d\d[ -]|#?[45]\.\d{1,3}\.\d{1,3}|unknown|no such|does not exist|doesn't exist|not found|full|quota|reject|blocked|invalid|unrout|no mailbox|disabled|timed out|could not be delivered for/i;
+  /(?:^|[^\d.])[45]\d\d[ -]|#?[45]\.\d{1,3}\.\d{1,3}|unknown|no such|does not exist|doesn't exist|doesn't have an?|not found|full|quota|reject|blocked|invalid|unrout|no mailbox|disabled|unavailable|timed out|could not be delivered for/i;
 const longestText = 64 * 1024;
 /** A line that a mail server writes is shorter. */
 const longestLine = 300;

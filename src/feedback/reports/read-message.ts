@@ -20,11 +20,13 @@ const longestPart = 128 * 1024;
 export async function readMessage(raw: Buffer, envelopeTo: readonly string[]): Promise<Reading> {
   const email = await parse(upTo(upTo(raw.subarray(0, readBytes), "\n", most.lines), "\n--", most.boundaries));
   if (email === null) return nothing("not-a-report");
-  const names = [...envelopeTo, ...namesOfReturned(email)];
+  const enclosed = enclosedIn(email);
+  const names = [...envelopeTo, ...namesOf(email, enclosed)];
   const complaint = partOf(email, ["message/feedback-report"]);
   if (complaint !== null) return readComplaint(complaint, names);
   const status = partOf(email, ["message/delivery-status", "message/global-delivery-status"]);
   if (status !== null) return readStatus(status, names);
+  if (enclosed.some((fields) => fields.has(markOfMicrosoft))) return complaintOf("abuse", names);
   return readPlainBounce(email, names);
 }
 
@@ -83,17 +85,27 @@ const returned = ["message/rfc822", "message/global", "text/rfc822-headers", "me
 /** The return path that the message was sent to, as a mail server writes it into the header on the way to a command. */
 const addressedIn: readonly string[] = ["delivered-to", "x-original-to", "to"];
 
-/** Of the message itself, and of the mail that came back, as far as it is enclosed. */
-function namesOfReturned({ headers, attachments, inReplyTo, references }: Email): readonly string[] {
-  const addressed = headers.filter(({ key }) => addressedIn.includes(key)).slice(0, mostAddressed);
-  const enclosed = attachments
+/** The headers of the mails that came back. */
+const enclosedIn = ({ attachments }: Email): readonly Fields[] =>
+  attachments
     .filter(({ mimeType }) => returned.includes(mimeType))
     .slice(0, mostEnclosed)
-    .flatMap((part) => namesIn(headerIn(textOf(part))));
-  return [...addressed.map(({ value }) => value), ...enclosed, inReplyTo, references].filter(
+    .map((part) => headerIn(textOf(part)));
+
+function namesOf({ headers, inReplyTo, references }: Email, enclosed: readonly Fields[]): readonly string[] {
+  const addressed = headers.filter(({ key }) => addressedIn.includes(key)).slice(0, mostAddressed);
+  return [...addressed.map(({ value }) => value), ...enclosed.flatMap(namesIn), inReplyTo, references].filter(
     (name) => name !== undefined,
   );
 }
+
+/** The complaints of Outlook.com (JMRP) may be no ARF: they enclose the mail, and add this field to its header. */
+const markOfMicrosoft = "x-hmxmroriginalrecipient";
+
+const complaintOf = (complaint: string, names: readonly string[]): Reading => ({
+  kind: "report",
+  report: { source: "arf", feedback: { kind: "complaint", complaint }, names },
+});
 
 /** RFC 5965 3.2: the field `Original-Mail-From` is the return path of the mail. */
 function readComplaint(text: string, names: readonly string[]): Reading {
@@ -101,10 +113,8 @@ function readComplaint(text: string, names: readonly string[]): Reading {
   const type = fields.get("feedback-type")?.toLowerCase() ?? "other";
   // What it calls wanted mail (not-spam), or is about authentication (RFC 6591), is no complaint.
   if (type === "not-spam" || type === "auth-failure" || type === "dmarc") return nothing("not-a-report");
-  const complaint = toFeedbackType(type);
   const from = fields.get("original-mail-from");
-  const all = from === undefined ? names : [...names, from];
-  return { kind: "report", report: { source: "arf", feedback: { kind: "complaint", complaint }, names: all } };
+  return complaintOf(toFeedbackType(type), from === undefined ? names : [...names, from]);
 }
 
 const badness = { unknown: 0, soft: 1, hard: 2 } as const;
