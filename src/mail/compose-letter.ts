@@ -12,7 +12,7 @@ export type Envelope = { readonly from: string; readonly to: string };
 /** A letter that nodemailer composed once; the parts that differ are written anew for each mail. */
 export type ComposedLetter = {
   readonly envelopeOf: (mail: Pick<Mail, "to" | "returnPath">) => Envelope;
-  /** The whole message in chunks, as `sendMail` would have sent it to the recipient of this mail, but for the final dot. */
+  /** The whole message in chunks, ready for DATA but for the final dot: the dots that begin lines are doubled. */
   readonly messageOf: (mail: Mail, date: Date) => Promise<readonly Buffer[]>;
 };
 

@@ -102,7 +102,7 @@ const toOptions = (
   messageId: "<letter@example.org>",
   subject,
   // As a list, because nodemailer reads an object with `key` and `value` as one header of that name.
-  headers: [...Object.entries(headers).map(([key, value]) => ({ key, value })), ...ownHeaders],
+  headers: [...Object.entries(headers).map(toHeader), ...ownHeaders],
   attachments: attachments.map(({ filename, contentType, contentId, bytes }) => ({
     filename,
     contentType,
@@ -115,6 +115,20 @@ const toOptions = (
   ...(html === null ? {} : { html }),
   ...(text === null ? {} : { text }),
 });
+
+/** Headers of message ids, which nodemailer puts into brackets where the request has none, and never encodes. */
+export const headersOfIds: readonly string[] = ["in-reply-to", "references"];
+
+const printable = /^[\x20-\x7e]*$/;
+
+/**
+ * Printable ASCII goes out as it is, and is only folded. nodemailer would encode a value with a quote, which a header that
+ * is read by a grammar, such as List-Id, must not be (RFC 2047 5, RFC 2919 2).
+ */
+const toHeader = ([key, value]: readonly [string, string]) =>
+  printable.test(value) && !headersOfIds.includes(key.toLowerCase())
+    ? { key, value: { prepared: true, foldLines: true, value } }
+    : { key, value };
 
 /** As an object, because a string could be read as several addresses. */
 export const toAddress = (address: string, name = "") => ({ name, address });

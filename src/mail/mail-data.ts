@@ -10,3 +10,6 @@ export function toMailData(text: string): string {
   if (!unfit.test(text)) return text;
   return text.replace(/\r\n|\r|\n/g, "\r\n").replace(/(^|\n)\./g, "$1..");
 }
+
+/** The text as the mail server takes it from such data, each dot once. */
+export const fromMailData = (data: string): string => data.replace(/(^|\n)\./g, "$1");

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { domainToASCII } from "node:url";
 import type { SendOutcome } from "../domain/recipients/events.ts";
 
 export type Attachment = {
@@ -68,10 +69,17 @@ export interface Mailer {
 
 /**
  * The Message-ID of the mail to one recipient of a job. It is the same on every attempt, so that a second copy after a
- * crash can be recognised. `sender` is the address in From; its domain is the right-hand side.
+ * crash can be recognised. `sender` is the address in From.
  */
 export function messageIdOf(tenant: string, jobId: string, recipient: number, sender: string): string {
   const digest = hash("sha256", `${tenant}|${jobId}|${recipient}`);
+  return `<${digest.slice(0, 32)}@${idDomainOf(sender)}>`;
+}
+
+const isAscii = /^[\x21-\x7e]*$/;
+
+/** The right-hand side of the Message-IDs of a sender: the domain of the address, in ASCII. */
+export function idDomainOf(sender: string): string {
   const domain = sender.slice(sender.lastIndexOf("@") + 1);
-  return `<${digest.slice(0, 32)}@${domain}>`;
+  return isAscii.test(domain) ? domain : domainToASCII(domain);
 }

@@ -125,12 +125,16 @@ const oneClickOf = (url: string) => ({
   "List-Unsubscribe-Post": { prepared: true, value: "List-Unsubscribe=One-Click" },
 });
 
+/** Of printable ASCII, nodemailer would encode quotes. */
+const asItIs = ([name, value]: [string, string]) =>
+  [name, /^[ -~]*$/.test(value) ? { prepared: true, foldLines: true, value } : value] as const;
+
 const toMessage = (letter: Letter, to: string, messageId: string, oneClick: object) => ({
   from: letter.from,
   to: { name: "", address: to },
   subject: letter.subject,
   messageId,
-  headers: { ...letter.headers, ...oneClick },
+  headers: { ...Object.fromEntries(Object.entries(letter.headers).map(asItIs)), ...oneClick },
   envelope: { from: addressOf(letter.from), to },
   ...(letter.replyTo === null ? {} : { replyTo: letter.replyTo }),
   ...(letter.html === null ? {} : { html: letter.html }),
@@ -150,7 +154,7 @@ describe("a mail composed once for all recipients", () => {
 
   before(async () => {
     server = await startWireServer();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 5000 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 5000, answerTimeoutMs: 5000 });
     transport = createTransport({ host: "127.0.0.1", port: server.port, pool: true, maxConnections: 1 });
   });
 

@@ -1,8 +1,10 @@
 import { failed, faultsIn, passed } from "../../schemas/fault.ts";
+import { normalisedAddress } from "../../suppressions/address-digest.ts";
 import { jobKind } from "../job-kind.ts";
 import { letterFaults } from "./letter-faults.ts";
 import {
   attachmentsOf,
+  checkHeaders,
   checkRoute,
   checkSender,
   checkUnsubscribe,
@@ -37,13 +39,14 @@ export const emailSend = jobKind({
   contradictions: faultsOfWords,
   check: ({ from, route, ...links }, { senders, publicUrl, routesFor }) => {
     const parts = [
+      checkHeaders(links),
       checkSender(from, senders),
       checkRoute(route, () => routesFor(from)),
       checkUnsubscribe(links, publicUrl),
     ];
     return parts.every(({ valid }) => valid) ? passed(null) : failed(faultsIn(...parts));
   },
-  recipientKey: (email) => email.toLowerCase(),
+  recipientKey: normalisedAddress,
   toContent: (request) => {
     const { subject, body, html, text, from = null, replyTo = null, headers = {}, unsubscribe = false } = request;
     const isTemplate = [subject, body, html, text].some(hasTemplate);

@@ -4,6 +4,7 @@ import type { AttachmentFile } from "../../content/content-store.ts";
 import { digestOf } from "../../content/encode-content.ts";
 import { addressOf, nameOf } from "../../domain/recipients/address.ts";
 import { maxNameLength } from "../../domain/recipients/display-name.ts";
+import { headersOfIds } from "../../mail/letter-form.ts";
 import { address } from "../../schemas/email-address.ts";
 import { type Checked, type Fault, failed, faultAt, passed, shown } from "../../schemas/fault.ts";
 import { closed, singleLine } from "../../schemas/request-schema.ts";
@@ -131,7 +132,21 @@ export function checkRoute(route: string | undefined, usable: () => readonly str
   return failed([{ pointer: "/route", message: `route is ${shown(route)}; ${expected}` }]);
 }
 
-type Links = { readonly unsubscribe?: boolean; readonly headers?: Readonly<Record<string, string>> };
+type Headers = { readonly headers?: Readonly<Record<string, string>> };
+
+/** Each with or without its brackets, and so short that it fits on a line of 998 bytes (RFC 5322 2.1.1). */
+const messageIds = /^ *(?:(?:<[!-;=?-~]{1,900}>|[!-;=?-~]{1,900})(?: +|$))+$/;
+
+/** Checks the ids of other mails, which go out as they are: an id can neither be encoded (RFC 2047 5) nor folded. */
+export function checkHeaders({ headers = {} }: Headers): Checked<null> {
+  const expected = "expected message ids in ASCII, such as <17@example.com>, with spaces between them";
+  const faults = Object.entries(headers)
+    .filter(([name, value]) => headersOfIds.includes(name.toLowerCase()) && !messageIds.test(value))
+    .map(([name, value]) => faultAt(`/headers/${name}`, `is ${shown(value)}; ${expected}`));
+  return faults.length === 0 ? passed(null) : failed(faults);
+}
+
+type Links = Headers & { readonly unsubscribe?: boolean };
 
 const headersOfLinks: readonly string[] = ["list-unsubscribe", "list-unsubscribe-post"];
 

@@ -3,7 +3,7 @@ import { loadAttachments, loadContent, type NamedContent } from "../../content/s
 import type { JobError } from "../../domain/job/events.ts";
 import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
-import { type Mail, messageIdOf } from "../../mail/mailer.ts";
+import { idDomainOf, type Mail, messageIdOf } from "../../mail/mailer.ts";
 import type { ReturnPathOf, ReturnPaths } from "../../mail/return-path.ts";
 import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
@@ -87,9 +87,7 @@ export function mailTo(
   const sender = addressOf(letter.from);
   const path = returnPathOf?.(index) ?? null;
   const messageId =
-    path === null
-      ? messageIdOf(job.tenant, job.jobId, index, sender)
-      : `<${path.token}${sender.slice(sender.lastIndexOf("@"))}>`;
+    path === null ? messageIdOf(job.tenant, job.jobId, index, sender) : `<${path.token}@${idDomainOf(sender)}>`;
   return {
     letter,
     to: recipient.email,

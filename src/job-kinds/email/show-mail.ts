@@ -3,6 +3,7 @@ import { loadAttachments } from "../../content/stored-content.ts";
 import { mailboxOf } from "../../domain/recipients/address.ts";
 import { createComposer } from "../../mail/compose-letter.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
+import { fromMailData } from "../../mail/mail-data.ts";
 import type { ReturnPaths } from "../../mail/return-path.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import type { Draft, SentTo, ShownMessage, ShowPorts } from "../job-kind.ts";
@@ -99,7 +100,8 @@ async function compose(
 ) {
   const mail = mailTo(letters, addressee, returnPaths?.of(addressee.job) ?? null);
   const { messageOf } = await createComposer(dkim)(letters.letter);
-  return { bytes: Buffer.concat(await messageOf(mail, new Date(at))), parts: mail.personal ?? letters.letter };
+  const data = Buffer.concat(await messageOf(mail, new Date(at))).toString("latin1");
+  return { bytes: Buffer.from(fromMailData(data), "latin1"), parts: mail.personal ?? letters.letter };
 }
 
 /** The words of the mail to one recipient; null where its template cannot be filled in: such a mail was not sent. */
