@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { JobContent } from "../src/content/content-store.ts";
 import { putRows } from "../src/database/write-rows.ts";
 import type { JobRef } from "../src/event-log/event-log.ts";
-import type { ContentReader } from "./projector.ts";
+import type { ProjectionTarget } from "./projector.ts";
 
 /** Longer lists make MariaDB turn them into a join. */
 const listedAtOnce = 500;
@@ -10,6 +10,8 @@ const listedAtOnce = 500;
  * A content can be a megabyte long, and a batch can be about thousands of jobs: they are never all loaded at a time.
  */
 const readAtOnce = 20;
+/** A connection that says nothing for ten seconds is given up. */
+const sayWithinMs = 3000;
 
 /** Each id once, always in the same order, so that no two transactions deadlock. */
 export const idsOf = <Item>(items: readonly Item[], idOf: (item: Item) => string): readonly string[] =>
@@ -93,12 +95,16 @@ export async function loadRows<Row extends object>(
 const pick = <Row extends object>(row: Row, columns: readonly (keyof Row & string)[]): Partial<Row> =>
   Object.fromEntries(columns.map((column) => [column, row[column]])) as Partial<Row>;
 
-/** Yields the content of each job, null if it was erased, in the order of the jobs; reads a few ahead. */
+/**
+ * Yields the content of each job, null if it was erased, in the order of the jobs; reads a few ahead. Keeps the connection of
+ * the transaction alive meanwhile, however slowly they come.
+ */
 export async function* readContents<Job extends JobRef>(
   jobs: readonly Job[],
-  read: ContentReader,
+  { transaction, sources: { readContent: read } }: Pick<ProjectionTarget, "transaction" | "sources">,
   atOnce = readAtOnce,
 ): AsyncGenerator<{ readonly job: Job; readonly content: JobContent | null }> {
+  let saidAt = performance.now();
   const reading: Promise<JobContent | null>[] = [];
   for (const [index, job] of jobs.entries()) {
     for (const next of jobs.slice(index + reading.length, index + atOnce)) {
@@ -107,6 +113,11 @@ export async function* readContents<Job extends JobRef>(
       content.catch(() => {});
       reading.push(content);
     }
-    yield { job, content: (await reading.shift()) ?? null };
+    const content = (await reading.shift()) ?? null;
+    if (performance.now() - saidAt > sayWithinMs) {
+      await transaction.raw("SELECT 1");
+      saidAt = performance.now();
+    }
+    yield { job, content };
   }
 }

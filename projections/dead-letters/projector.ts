@@ -10,7 +10,7 @@ import {
 import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { idsOf, loadRows, type RowsOfBatch, readContents } from "../batch.ts";
-import type { ContentReader, EventOf, ProjectionTarget, Projector } from "../projector.ts";
+import type { EventOf, ProjectionTarget, Projector } from "../projector.ts";
 import {
   deadLetterTableDefinitions,
   deadLetterTables,
@@ -47,15 +47,13 @@ export const deadLettersProjector: Projector<Decision["event"]> = {
 type Rows = { readonly jobs: RowsOfBatch<JobRow>; readonly letters: RowsOfBatch<LetterRow> };
 type Labels = ReadonlyMap<string, Pick<JobLabels, "name" | "subject">>;
 
-async function project(
-  decisions: readonly Decision[],
-  { transaction, suffix, sources }: ProjectionTarget,
-): Promise<void> {
+async function project(decisions: readonly Decision[], target: ProjectionTarget): Promise<void> {
+  const { transaction, suffix } = target;
   const tables = deadLetterTables(suffix);
   const ids = idsOf(decisions, ({ jobId }) => jobId);
   const jobs = await loadRows<JobRow>(transaction, tables.jobs, ["job_id"], ids);
   const letters = await loadRows<LetterRow>(transaction, tables.letters, ["job_id", "run"], ids);
-  const labels = await readLabels(decisions, sources.readContent);
+  const labels = await readLabels(decisions, target);
   for (const decision of decisions) apply({ jobs, letters }, decision, labels);
   await jobs.write();
   await letters.write();
@@ -109,10 +107,10 @@ const asText = (replies: Replies): string => JSON.stringify(replies);
 
 const repliesOf = ({ replies }: JobRow): Replies => JSON.parse(replies) as Replies;
 
-async function readLabels(decisions: readonly Decision[], readContent: ContentReader): Promise<Labels> {
+async function readLabels(decisions: readonly Decision[], target: ProjectionTarget): Promise<Labels> {
   const failed = decisions.filter(({ event }) => event.type === "JobFailed");
   const labels = new Map<string, Pick<JobLabels, "name" | "subject">>();
-  for await (const { job, content } of readContents(failed, readContent)) {
+  for await (const { job, content } of readContents(failed, target)) {
     if (content !== null) labels.set(job.jobId, { name: content.name, subject: content.subject });
   }
   return labels;

@@ -17,14 +17,14 @@ type ContentRow = {
 /** Stores the content of jobs just created, and returns the part that is shown with each. Skips erased content. */
 export async function storeContents(
   created: readonly JobRef[],
-  { transaction, suffix, sources }: ProjectionTarget,
+  target: ProjectionTarget,
 ): Promise<ReadonlyMap<string, JobLabels>> {
   const labels = new Map<string, JobLabels>();
-  const writer = openInsert<ContentRow>(transaction, {
-    table: jobTables(suffix).contents,
+  const writer = openInsert<ContentRow>(target.transaction, {
+    table: jobTables(target.suffix).contents,
     columns: ["job_id", "tenant", "body", "text", "recipients"],
   });
-  for await (const { job, content } of readContents(created, sources.readContent)) {
+  for await (const { job, content } of readContents(created, target)) {
     if (content === null) continue;
     await writer.add([toContentRow(job, content)]);
     labels.set(job.jobId, toLabels(content));

@@ -3,7 +3,7 @@ import { addRows } from "../../src/database/write-rows.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import { mailCounts } from "../../src/domain/recipients/mail-counts.ts";
 import { idsOf, inPortions, loadRows, type RowsOfBatch, readContents } from "../batch.ts";
-import type { ContentReader, ProjectionTarget, Projector, Suffix } from "../projector.ts";
+import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import {
   type Counted,
   countedTypes,
@@ -35,9 +35,10 @@ const dayMs = 86_400_000;
 /** For so long the counts are kept, and for so long what comes back is counted for its route. */
 export const keptMs = 92 * dayMs;
 
-async function project(events: readonly Counted[], { transaction, suffix, sources }: ProjectionTarget): Promise<void> {
+async function project(events: readonly Counted[], target: ProjectionTarget): Promise<void> {
+  const { transaction, suffix } = target;
   const tables = mailRateTables(suffix);
-  const mails = await readMails(events, sources.readContent);
+  const mails = await readMails(events, target);
   const counted = events.filter(({ jobId }) => mails.has(jobId));
   if (counted.length === 0) return;
   const noted = idsOf(counted.filter(needsRoutes), ({ jobId }) => jobId);
@@ -56,11 +57,11 @@ async function project(events: readonly Counted[], { transaction, suffix, source
 
 async function readMails(
   events: readonly Counted[],
-  readContent: ContentReader,
+  target: ProjectionTarget,
 ): Promise<ReadonlyMap<string, MailsOfJob>> {
   const jobs = [...new Map(events.map((stored) => [stored.jobId, stored])).values()];
   const mails = new Map<string, MailsOfJob>();
-  for await (const { job, content } of readContents(jobs, readContent)) {
+  for await (const { job, content } of readContents(jobs, target)) {
     const ofJob = content === null ? null : mailsOf(content);
     if (ofJob !== null) mails.set(job.jobId, ofJob);
   }

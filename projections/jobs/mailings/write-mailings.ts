@@ -31,8 +31,9 @@ export async function writeMailings(
   decisions: readonly StoredEvent<MailingEvent>[],
   before: readonly Share[],
   after: readonly Share[],
-  { transaction, suffix, sources }: ProjectionTarget,
+  target: ProjectionTarget,
 ): Promise<void> {
+  const { transaction, suffix } = target;
   const ids = [...decisions.map(({ jobId }) => jobId), ...after.map(({ mailingId }) => mailingId)];
   if (ids.length === 0) return;
   const rows = await loadRows<MailingRow>(
@@ -43,7 +44,7 @@ export async function writeMailings(
   );
   const labels = new Map<string, JobLabels>();
   const created = decisions.filter(({ event }) => event.type === "MailingCreated");
-  for await (const { job, content } of readContents(created, sources.readContent)) {
+  for await (const { job, content } of readContents(created, target)) {
     if (content !== null) labels.set(job.jobId, content);
   }
   for (const decision of decisions) apply(rows, decision, labels.get(decision.jobId) ?? noLabels);

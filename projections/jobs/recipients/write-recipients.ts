@@ -46,10 +46,13 @@ async function putOutcomes(jobs: readonly NotedJob[], { transaction, suffix }: P
   });
 }
 
-async function insertNew(jobs: readonly NotedJob[], { transaction, suffix, sources }: ProjectionTarget): Promise<void> {
+async function insertNew(jobs: readonly NotedJob[], target: ProjectionTarget): Promise<void> {
   const withNew = jobs.map((job) => ({ ...job, added: withoutRow(job) })).filter(({ added }) => added.length > 0);
-  const writer = openInsert<RecipientRow>(transaction, { table: recipientTables(suffix).recipients, columns });
-  for await (const { job, content } of readContents(withNew, sources.readContent)) {
+  const writer = openInsert<RecipientRow>(target.transaction, {
+    table: recipientTables(target.suffix).recipients,
+    columns,
+  });
+  for await (const { job, content } of readContents(withNew, target)) {
     await writer.add(newRows(job, content));
   }
   await writer.end();
