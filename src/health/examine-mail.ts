@@ -1,10 +1,13 @@
 import type { ProbeOutcome } from "../mail/mailer.ts";
-import { createSmtpMailer } from "../mail/smtp-mailer.ts";
+import { createSmtpMailer, type SmtpSettings } from "../mail/smtp-mailer.ts";
 import { type Finding, fine, serious } from "./finding.ts";
 
 /** Connects to the mail server and signs in, without sending a mail. */
-export async function examineMail(url: string, timeoutMs: number): Promise<readonly Finding[]> {
-  const mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs });
+export async function examineMail(
+  url: string,
+  smtp: Pick<SmtpSettings, "timeoutMs" | "answerTimeoutMs" | "name">,
+): Promise<readonly Finding[]> {
+  const mailer = createSmtpMailer({ url, maxConnections: 1, ...smtp });
   try {
     return [toFinding(await mailer.probe(), new URL(url).host)];
   } finally {
@@ -18,8 +21,8 @@ function toFinding(outcome: ProbeOutcome, host: string): Finding {
   return code === "smtp-authentication-failed"
     ? serious(
         "smtp",
-        `The mail server at ${host} refuses the login: ${message}`,
-        "Check user and password in SMTP_URL.",
+        `The login at the mail server ${host} fails: ${message}`,
+        "Check user and password in SMTP_URL; leave them out if the server wants none.",
       )
     : serious(
         "smtp",

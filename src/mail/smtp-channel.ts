@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { brokenProtocol, closedByServer, failureBy, type SmtpFailure } from "./smtp-failure.ts";
+import { brokenProtocol, closedByServer, endedByUs, failureBy, failureOf, type SmtpFailure } from "./smtp-failure.ts";
 import { createReplyReader, type Reply } from "./smtp-reply-reader.ts";
 
 /**
@@ -16,6 +16,8 @@ export type SmtpChannel = {
    * `heard` then has those that came before.
    */
   readonly replies: (count: number, heard?: Reply[]) => Promise<Replies>;
+  /** The same for what ends with a whole message, which the server may look into before it answers. */
+  readonly repliesToMessage: (count: number, heard?: Reply[]) => Promise<Replies>;
   /** What is being waited for fails with this. */
   readonly end: (failure: SmtpFailure) => void;
 };
@@ -33,8 +35,19 @@ type Awaited = {
 /** The server closes the connection after it, whatever it was asked (RFC 5321 3.8). */
 const serviceClosing = 421;
 
+export type Patience = {
+  /** For each step of a mail: until its replies are there, or a piece of the message has left. */
+  readonly timeoutMs: number;
+  /** For the answer to a whole message. */
+  readonly answerTimeoutMs: number;
+};
+
 /** `close` is called once, when the channel ends. */
-export function createSmtpChannel(socket: Socket, close: () => void): SmtpChannel {
+export function createSmtpChannel(
+  socket: Socket,
+  { timeoutMs, answerTimeoutMs }: Patience,
+  close: () => void,
+): SmtpChannel {
   let failure: SmtpFailure | null = null;
   let awaited: Awaited | null = null;
 
@@ -57,11 +70,24 @@ export function createSmtpChannel(socket: Socket, close: () => void): SmtpChanne
     }
     if (isClosing || !isAsked) end(failureBy(reply));
   };
-  const wait = (count: number, replies: Reply[] = []): Promise<Replies> =>
+  const tooLate = (): void => end(failureOf(endedByUs, "The mail server did not answer in time"));
+  const wait = (count: number, replies: Reply[], withinMs: number): Promise<Replies> =>
     new Promise((resolve, reject) => {
       if (failure !== null) return reject(failure);
-      // It resolves once a reply was heard, so there is a first one.
-      awaited = { count, replies, resolve: () => resolve(replies as unknown as Replies), reject };
+      const timer = setTimeout(tooLate, withinMs);
+      awaited = {
+        count,
+        replies,
+        resolve: () => {
+          clearTimeout(timer);
+          // A reply was heard, so there is a first one.
+          resolve(replies as unknown as Replies);
+        },
+        reject: (reason) => {
+          clearTimeout(timer);
+          reject(reason);
+        },
+      };
     });
   const reader = createReplyReader(hear);
   socket.on("data", (bytes: Buffer) => {
@@ -77,11 +103,12 @@ export function createSmtpChannel(socket: Socket, close: () => void): SmtpChanne
     },
     flushed: () => {
       if (!socket.writableNeedDrain) return Promise.resolve();
-      const flushed = wait(0);
+      const flushed = wait(0, [], timeoutMs);
       socket.once("drain", () => awaited?.resolve());
       return flushed;
     },
-    replies: wait,
+    replies: (count, heard = []) => wait(count, heard, timeoutMs),
+    repliesToMessage: (count, heard = []) => wait(count, heard, answerTimeoutMs),
     end,
   };
 }

@@ -36,7 +36,7 @@ export async function carryMail(
     if (refusal !== null) return failed(refusal);
     channel.write(await writeUpToEnd(channel, message));
     mayBeTaken = true;
-    const [answer] = await channel.replies(1);
+    const [answer] = await channel.repliesToMessage(1);
     return isPositive(answer) ? { kind: "taken", response: answer.text } : failed(failureBy(answer));
   } catch (failure) {
     return failed(failure as SmtpFailure);
@@ -73,7 +73,7 @@ export async function carryChunk(
     const commands = [...commandsFor(extensions, envelope), `BDAT ${sizeOf(message)} LAST\r\n`];
     channel.write(Buffer.concat([Buffer.from(commands.join("")), ...message]));
     mayBeTaken = true;
-    await channel.replies(commands.length, heard);
+    await channel.repliesToMessage(commands.length, heard);
   } catch (failure) {
     if (heard.every(isPositive)) return failed(failure as SmtpFailure);
   }
@@ -144,7 +144,16 @@ const isAgreement = (reply: Reply, step: number): boolean =>
 /** In one write (RFC 2920). */
 async function askAtOnce(channel: SmtpChannel, commands: readonly string[]): Promise<readonly Reply[]> {
   channel.write(commands.join(""));
-  return await channel.replies(commands.length);
+  const heard: Reply[] = [];
+  try {
+    return await channel.replies(commands.length, heard);
+  } catch (failure) {
+    // The first refusal stands, whatever becomes of the connection. One of MAIL with 4xx may be the end of an idle one.
+    const step = heard.findIndex((reply) => !isPositive(reply));
+    const { code = 0 } = heard[step] ?? {};
+    if (code >= 500 || (code >= 400 && step === recipientStep)) return heard;
+    throw failure;
+  }
 }
 
 /** Up to the first command that is refused. */

@@ -15,8 +15,12 @@ export type SmtpSettings = {
   /** `smtp://user:password@host:port` or `smtps://…` */
   readonly url: string;
   readonly maxConnections: number;
-  /** For one mail on an open connection, up to the final answer; also for opening a connection. */
+  /** For opening a connection, and for each step of a mail but the last. */
   readonly timeoutMs: number;
+  /** For the answer to a whole mail. Without it, what became of the mail is not known, and it may come twice. */
+  readonly answerTimeoutMs: number;
+  /** See SessionOptions. */
+  readonly name?: string | null;
   /** Null leaves the mails unsigned. */
   readonly dkim?: DkimSettings | null;
   /** Without it, a 421 is always about the mail server. */
@@ -33,8 +37,9 @@ const triesOnConnections = 3;
  * Composes each letter once, and hands its mails as bytes to connections that nodemailer has opened. The composed letter
  * is kept for as long as the letter itself is referenced.
  */
-export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, patience }: SmtpSettings): Mailer {
-  const options = { ...fromUrl(url), timeoutMs, chunkTrust: createChunkTrust() };
+export function createSmtpMailer({ url, maxConnections, dkim = null, patience, ...more }: SmtpSettings): Mailer {
+  const { timeoutMs, answerTimeoutMs, name = null } = more;
+  const options = { ...fromUrl(url), timeoutMs, answerTimeoutMs, name, chunkTrust: createChunkTrust() };
   const tokenHeader = tokenHeaderFor(options.host);
   const pool = createSmtpPool((onEnd) => openSession(options, onEnd), maxConnections);
   const composeLetter = createComposer(dkim);
@@ -101,7 +106,7 @@ async function askAgain({ mayStill }: Mail): Promise<void> {
 /** What a probe was told becomes the error of the mails that wait for it. */
 const maskOfProbe = (reply: string): string => maskReply(reply, { to: "", subject: "" });
 
-function fromUrl(url: string): Omit<SessionOptions, "timeoutMs" | "chunkTrust"> {
+function fromUrl(url: string): Pick<SessionOptions, "host" | "port" | "secure" | "auth"> {
   const { protocol, hostname, port, username, password } = new URL(url);
   const isSecure = protocol === "smtps:";
   return {

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { ChunkTrust } from "./chunk-trust.ts";
 import type { Envelope } from "./compose-letter.ts";
-import { createSmtpChannel } from "./smtp-channel.ts";
+import { createSmtpChannel, type Patience } from "./smtp-channel.ts";
 import {
   carryChunk,
   carryMail,
@@ -13,17 +13,19 @@ import {
   type Transaction,
   takesChunks,
 } from "./smtp-dialogue.ts";
-import { brokenProtocol, closedByServer, endedByUs, failureOf, type SmtpFailure } from "./smtp-failure.ts";
+import { brokenProtocol, closedByServer, failureOf, type SmtpFailure } from "./smtp-failure.ts";
 import { isUnanswered, leavesSessionUsable } from "./smtp-reply.ts";
 
-export type SessionOptions = {
+export type SessionOptions = Patience & {
   readonly host: string;
   readonly port: number;
   /** TLS from the first byte; otherwise STARTTLS is used if the server offers it. */
   readonly secure: boolean;
   readonly auth: { readonly user: string; readonly pass: string } | null;
-  /** For the connection, the greeting and the login together, and again for each mail up to its final answer. */
+  /** Also for the connection, the greeting and the login together. */
   readonly timeoutMs: number;
+  /** What this host calls itself; null: its name, or 127.0.0.1 where that has no dot. */
+  readonly name: string | null;
   readonly chunkTrust: ChunkTrust;
 };
 
@@ -44,7 +46,7 @@ export type SmtpSession = {
 
 /** `onEnd` is called once, whichever side ends the session. Rejects with an SmtpFailure if no session can be opened. */
 export function openSession(options: SessionOptions, onEnd: () => void): Promise<SmtpSession> {
-  const { auth, timeoutMs, chunkTrust } = options;
+  const { auth, timeoutMs } = options;
   const connection = new SMTPConnection(toConnectionOptions(options));
   let extensions: ReadonlySet<string> = new Set();
   return new Promise((resolve, reject) => {
@@ -57,18 +59,25 @@ export function openSession(options: SessionOptions, onEnd: () => void): Promise
       if (failure || !socket || hasUnread(connection)) {
         connection.close();
         reject(failure ?? brokenProtocol());
-      } else resolve(createSession({ connection, socket, extensions, timeoutMs, chunkTrust, onEnd }));
+      } else resolve(createSession(options, { connection, socket, extensions, onEnd }));
     };
     const endEarly = (): void => finish(closedByServer());
     const timer = setTimeout(() => finish(failureOf("ETIMEDOUT", "The mail server was too slow to begin")), timeoutMs);
     connection.once("error", finish).once("end", endEarly);
     connection.connect((failure) => {
       extensions = readExtensions(connection.lastServerResponse || "");
-      if (failure || auth === null || !connection.allowsAuth) return finish(failure);
+      if (failure || auth === null) return finish(failure);
+      // Mails without a login would be refused one by one.
+      if (!connection.allowsAuth) return finish(noLoginOffered());
       connection.login({ ...auth }, finish);
     });
   });
 }
+
+const noLoginOffered = (): SmtpFailure => {
+  const response = "The mail server offers no login, and SMTP_URL has a password";
+  return Object.assign(failureOf("EAUTH", response), { response });
+};
 
 /** What nodemailer has received and given to no one; its types do not name it, and a test fails where it has moved. */
 type Unread = { readonly _remainder: string; readonly _responseQueue: readonly string[] };
@@ -79,7 +88,7 @@ function hasUnread(connection: SMTPConnection): boolean {
   return [_remainder, ..._responseQueue].some((line) => line.trim() !== "");
 }
 
-type Connected = Pick<SessionOptions, "timeoutMs" | "chunkTrust"> & {
+type Connected = {
   readonly connection: SMTPConnection;
   readonly socket: Socket;
   readonly extensions: ReadonlySet<string>;
@@ -87,14 +96,17 @@ type Connected = Pick<SessionOptions, "timeoutMs" | "chunkTrust"> & {
 };
 
 /** From now on replies are read here; what nodemailer still does is to notice the end of the connection, and to close it. */
-function createSession({ connection, socket, extensions, timeoutMs, chunkTrust, onEnd }: Connected): SmtpSession {
+function createSession(
+  { chunkTrust, ...patience }: SessionOptions,
+  { connection, socket, extensions, onEnd }: Connected,
+): SmtpSession {
   let sent = 0;
   let lastTakenAt = Number.NEGATIVE_INFINITY;
   let isOpen = true;
   let needsReset = false;
   const close = (): void => connection.close();
   socket.removeAllListeners("data");
-  const channel = createSmtpChannel(socket, close);
+  const channel = createSmtpChannel(socket, patience, close);
   // This event comes before the other one, and knows the reason.
   connection.on("error", channel.end);
   connection.once("end", () => {
@@ -102,15 +114,6 @@ function createSession({ connection, socket, extensions, timeoutMs, chunkTrust, 
     channel.end(closedByServer());
     onEnd();
   });
-  const inTime = async <Result>(step: Promise<Result>): Promise<Result> => {
-    const tooLate = (): void => channel.end(failureOf(endedByUs, "The mail server did not answer in time"));
-    const timer = setTimeout(tooLate, timeoutMs);
-    try {
-      return await step;
-    } finally {
-      clearTimeout(timer);
-    }
-  };
   const isForChunks = takesChunks(extensions);
   const mayTakeChunk = (): boolean =>
     isForChunks && performance.now() - lastTakenAt < aliveForMs && chunkTrust.isGiven();
@@ -119,7 +122,7 @@ function createSession({ connection, socket, extensions, timeoutMs, chunkTrust, 
       sent += 1;
       const isChunk = mayTakeChunk() && mayBeChunk(message);
       const carry = isChunk ? carryChunk : carryMail;
-      const transaction = await inTime(carry(channel, extensions, envelope, message));
+      const transaction = await carry(channel, extensions, envelope, message);
       if (transaction.kind === "taken") lastTakenAt = performance.now();
       else {
         needsReset = true;
@@ -129,26 +132,26 @@ function createSession({ connection, socket, extensions, timeoutMs, chunkTrust, 
       return transaction;
     },
     canGoOn: async () => {
-      if (isOpen && needsReset) await inTime(reset(channel)).catch(channel.end);
+      if (isOpen && needsReset) await reset(channel).catch(channel.end);
       needsReset = false;
       return isOpen;
     },
     sent: () => sent,
-    quit: () => void inTime(quit(channel)).then(close, close),
+    quit: () => void quit(channel).then(close, close),
     close,
   };
 }
 
-function toConnectionOptions({ host, port, secure, timeoutMs }: SessionOptions) {
-  const connectMs = Math.min(10_000, timeoutMs);
+function toConnectionOptions({ host, port, secure, timeoutMs, answerTimeoutMs, name }: SessionOptions) {
   return {
     host,
     port,
     secure,
-    connectionTimeout: connectMs,
-    greetingTimeout: connectMs,
-    dnsTimeout: connectMs,
-    // Longer than a mail may take: the limit of the mail itself applies first, and is reported.
-    socketTimeout: timeoutMs + 5000,
+    ...(name !== null && { name }),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    // Longer than any wait for the server, and than the pool leaves a connection idle: those limits apply first.
+    socketTimeout: answerTimeoutMs + 600_000,
   };
 }

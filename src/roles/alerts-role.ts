@@ -68,7 +68,7 @@ async function receiversOf(parts: Parts): Promise<readonly AlertReceiver[]> {
   }
   if (mailTo.length > 0) {
     const mailer = withBreaker(
-      createSmtpMailer({ url: config.smtpUrl, maxConnections: 1, timeoutMs: config.smtpTimeoutMs, dkim: config.dkim }),
+      createSmtpMailer({ url: config.smtpUrl, maxConnections: 1, ...config.smtp, dkim: config.dkim }),
     );
     lifecycle.started("the mailer of alerts", mailer.close);
     receivers.push(...mailTo.map((address) => createMailReceiver(mailer, config.mailFrom, address)));

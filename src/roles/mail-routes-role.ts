@@ -43,13 +43,13 @@ export const routesForOf = (book: RouteBook, { mailFrom }: CompleteConfig): Rout
 
 /** Opens the routes, to send by them. */
 export function openRoutes({ config, logger, observer, lifecycle }: Parts, book: RouteBook): MailRouting {
-  const { smtpTimeoutMs: timeoutMs, dkim, mailThrottling } = config;
+  const { smtp, dkim, mailThrottling } = config;
   const providers = providersOf(config.mailProviders);
   const routing = createMailRouting(book, ({ name, url, connections }) => {
     const patience = mailThrottling && createReceiverPatience((address) => receiverOf(address, providers));
-    const settings = { url, maxConnections: connections, timeoutMs, dkim };
-    const smtp = createSmtpMailer(patience ? { ...settings, patience } : settings);
-    const mailer = withBreaker(observer.metrics.mail.measure(smtp, name));
+    const settings = { url, maxConnections: connections, ...smtp, dkim };
+    const bare = createSmtpMailer(patience ? { ...settings, patience } : settings);
+    const mailer = withBreaker(observer.metrics.mail.measure(bare, name));
     mailer.onChange((state) => logger.warn({ route: name, state }, "breaker of a mail route changed state"));
     return mailer;
   });

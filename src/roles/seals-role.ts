@@ -107,10 +107,10 @@ async function openDestinations(parts: SealParts, store: SealStore): Promise<rea
   return destinations;
 }
 
-const smtpSettings = ({ smtpUrl, smtpTimeoutMs, dkim }: CompleteConfig) => ({
+const smtpSettings = ({ smtpUrl, smtp, dkim }: CompleteConfig) => ({
   url: smtpUrl,
   maxConnections: 1,
-  timeoutMs: smtpTimeoutMs,
+  ...smtp,
   dkim,
 });
 

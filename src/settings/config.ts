@@ -12,6 +12,7 @@ import {
   readMailProviders,
   readPublicUrl,
   readReturnPath,
+  readSmtp,
 } from "./mail-settings.ts";
 import { readNatsSettings, readPrefix } from "./nats-settings.ts";
 import { readSealSettings } from "./seal-settings.ts";
@@ -59,7 +60,7 @@ function readAll(read: SettingReader) {
     emailBatchDelayMs: read.whole("EMAIL_BATCH_DELAY", 0, 0, 3_600_000),
     maxAttempts: read.whole("MAX_ATTEMPTS", 4, 1, 20),
     retry: readRetry(read),
-    smtpTimeoutMs: read.whole("SMTP_TIMEOUT", 20_000, 100, 3_600_000),
+    smtp: readSmtp(read),
     /** Mails per second on the default route, of all workers together; null for no limit. */
     smtpRate: read.optionalDecimal("SMTP_RATE", 0.01, 100_000),
     /** Whether receivers that ask for patience are slowed down. */

@@ -1,4 +1,8 @@
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+import { domainToASCII } from "node:url";
 import { isLoopback } from "../access/auth-mode.ts";
+import { addressOf } from "../domain/recipients/address.ts";
 import { longestReturnLocalPart } from "../mail/return-path.ts";
 import { isEmailAddress, isMailbox } from "../schemas/email-address.ts";
 import { domainName } from "./dkim-settings.ts";
@@ -8,6 +12,25 @@ export function readMailFrom(read: SettingReader): string {
   const given = read.text("MAIL_FROM", "Waybill <waybill@localhost>");
   if (!isMailbox(given)) read.fault("MAIL_FROM", given, "one address, as ada@example.com or Ada <ada@example.com>");
   return given;
+}
+
+/** How a connection to a mail server is used. */
+export const readSmtp = (read: SettingReader) => ({
+  /** For opening a connection, and for each step of a mail but the last. */
+  timeoutMs: read.whole("SMTP_TIMEOUT", 20_000, 100, 3_600_000),
+  /** For the answer to a whole mail (RFC 5321 4.5.3.2.6). */
+  answerTimeoutMs: read.whole("SMTP_ANSWER_TIMEOUT", 600_000, 100, 3_600_000),
+  /** What this host calls itself; null: by its name if that is a full one, else by 127.0.0.1. */
+  name: readSmtpName(read),
+});
+
+/** A name without a dot, as hosts in containers have, says nothing to a mail server; some refuse an address in its place. */
+function readSmtpName(read: SettingReader): string | null {
+  const given = read.raw("SMTP_NAME");
+  const isName = (name: string): boolean => domainName.test(name) && isIP(name) === 0;
+  if (given !== null && !isName(given)) read.fault("SMTP_NAME", given, "the name of a host: mail.example.org");
+  const domainOfSender = domainToASCII(addressOf(read.text("MAIL_FROM", "")).replace(/^.*@/, ""));
+  return given ?? [hostname(), domainOfSender].find((name) => name.includes(".") && isName(name)) ?? null;
 }
 
 export function readReturnPath(read: SettingReader): string | null {

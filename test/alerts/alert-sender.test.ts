@@ -63,7 +63,9 @@ describe("An operator", function () {
   const webhook = (allowed = loopback): AlertReceiver =>
     createWebhookReceiver(receiver.url, async () => [secret], createSafePost({ allowed }));
   const mail = (to: string): AlertReceiver => {
-    const mailer = withBreaker(createSmtpMailer({ url: mailServer.url, maxConnections: 1, timeoutMs: 20_000 }));
+    const mailer = withBreaker(
+      createSmtpMailer({ url: mailServer.url, maxConnections: 1, timeoutMs: 20_000, answerTimeoutMs: 20_000 }),
+    );
     stops.push(mailer.close);
     return createMailReceiver(mailer, "Waybill <waybill@example.org>", to);
   };

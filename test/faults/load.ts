@@ -13,10 +13,15 @@ export type LoadShape = {
   readonly maxAttempts?: number;
   /** Clients: each waits until its job was accepted before it posts another. Without a number there are always enough. */
   readonly clients?: number;
+  /** No new job while more mails than this are still to come. */
+  readonly mostWaiting?: number;
 };
 
-/** Some 130 mails a second, four fifths of what the two workers can send: both of them are busy all the time. */
-export const steadyLoad: LoadShape = { recipientsPerJob: 40, everyMs: 300, jobs: 1000 };
+/**
+ * Some 130 mails a second, four fifths of what the two workers can send: both of them are busy all the time. A slow machine
+ * gets no more ahead of it than what comes together during a fault.
+ */
+export const steadyLoad: LoadShape = { recipientsPerJob: 40, everyMs: 300, jobs: 1000, mostWaiting: 1500 };
 
 /** A mailing whose POST was answered 201. */
 export type AcceptedJob = {
@@ -80,6 +85,10 @@ export function startLoad(
     return asked;
   };
 
+  const waiting = (): number =>
+    accepted.reduce((sum, { recipients, refused }) => sum + recipients.length - refused.size, 0) -
+    mailServer.mails.length;
+
   /** Goes to another API process where one does not accept the job, and rests after the last of them. */
   const post = async (name: string, index: number, { recipientsPerJob, maxAttempts }: LoadShape): Promise<void> => {
     const recipients = recipientsOf(`${name}-${index}`, recipientsPerJob);
@@ -116,6 +125,8 @@ export function startLoad(
       posting.add(posted);
       if (shape.everyMs > 0) await pause(shape.everyMs, undefined, { signal: stopping.signal }).catch(() => {});
       while (posting.size >= (shape.clients ?? Number.POSITIVE_INFINITY)) await Promise.race(posting);
+      while (waiting() > (shape.mostWaiting ?? Number.POSITIVE_INFINITY) && !stopping.signal.aborted)
+        await pause(againMs);
     }
     await Promise.all(posting);
   };

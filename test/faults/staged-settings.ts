@@ -10,6 +10,7 @@ export const returnPathOfStage = "bounces@b.example.org";
 export const stagedSettings = {
   SMTP_MAX_CONNECTIONS: String(connectionsOfWorker),
   SMTP_TIMEOUT: "8000",
+  SMTP_ANSWER_TIMEOUT: "8000",
   // Outages of some seconds must not use up the attempts of a job: what is proved here is that nothing is lost.
   MAX_ATTEMPTS: "20",
   RETRY_DELAYS: "1000",

@@ -20,7 +20,7 @@ describe("a mail server that is down for all mails", () => {
 
   beforeEach(async () => {
     server = await startMailServer();
-    const bare = createSmtpMailer({ url: server.url, maxConnections: 2, timeoutMs: 1500 });
+    const bare = createSmtpMailer({ url: server.url, maxConnections: 2, timeoutMs: 1500, answerTimeoutMs: 1500 });
     mailer = withBreaker(bare, { threshold: 2, firstWaitMs: 50, longestWaitMs: 200 });
     changes.length = 0;
     mailer.onChange((state) => changes.push(state));

@@ -32,6 +32,7 @@ describe("a mail signed with DKIM", () => {
       url: server.url,
       maxConnections: 1,
       timeoutMs: 5000,
+      answerTimeoutMs: 5000,
       dkim: { keys: [dkim], fallback: dkim },
     });
   });

@@ -1,7 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { createChunkTrust } from "../../src/mail/chunk-trust.ts";
 import type { Mailer } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { eventually } from "../support/eventually.ts";
 import { mailTo } from "./letters.ts";
 import { expectSent, startWireServer, type WireServer } from "./wire-server.ts";
 
@@ -15,7 +17,7 @@ describe("a mail that goes in one write, to a server that takes chunks", () => {
   beforeEach(async () => {
     server = await startWireServer();
     server.always("EHLO", "250-wire\r\n250-PIPELINING\r\n250-SMTPUTF8\r\n250 CHUNKING");
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
     expect(await mailer.send(bob)).to.include({ kind: "sent" });
     Object.assign(server.heard, { reads: 0 });
     server.heard.commands.length = 0;
@@ -51,7 +53,7 @@ describe("a mail that goes in one write, to a server that takes chunks", () => {
     ]);
     server.always("EHLO", null);
     await mailer.close();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
     await expectSentOn(2);
     const [, behindData = Buffer.alloc(0)] = server.heard.messages;
     const withoutDate = (message: Buffer): string => message.toString().replace(/^Date: .*\r\n/m, "");
@@ -77,7 +79,7 @@ describe("a mail that goes in one write, to a server that takes chunks", () => {
   });
 
   it("goes behind DATA first after a while, as the connection may be closed for being idle", async () => {
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await pause(1100);
     await expectSentOn(1);
     expect(isInChunks()).to.equal(false);
     await expectSentOn(1, bob);
@@ -87,7 +89,7 @@ describe("a mail that goes in one write, to a server that takes chunks", () => {
   it("goes behind DATA where the server knows no pipelining", async () => {
     server.always("EHLO", "250-wire\r\n250 CHUNKING");
     await mailer.close();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
     for (const mail of [ada, bob]) await expectSentOn(2, mail);
     expect(isInChunks()).to.equal(false);
   });
@@ -133,6 +135,20 @@ describe("a mail that goes in one write, to a server that takes chunks", () => {
       expect(await mailer.send(ada)).to.have.nested.property("error.replyCode", 550);
       await expectSentOn(end === "hang up" ? 2 : 3, bob);
     }
+  });
+
+  it("is sent once where the answer takes longer than a command may, but not longer than a whole mail may", async () => {
+    await mailer.close();
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 60_000 });
+    await expectSentOn(2, bob);
+    server.next("BDAT", "say nothing");
+    const outcome = mailer.send(ada);
+    await eventually(() => expect(server.heard.messages).to.have.lengthOf(2));
+    await pause(2000);
+    server.sayGoodbye("250 2.0.0 taken at last");
+    expect(await outcome).to.deep.equal({ kind: "sent", response: "250 2.0.0 taken at last" });
+    expect(isInChunks()).to.equal(true);
+    expect(server.heard.messages).to.have.lengthOf(2);
   });
 
   it("is followed by no other one where the server says more than it was asked", async () => {

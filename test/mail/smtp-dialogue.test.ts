@@ -19,7 +19,7 @@ for (const [how, ehlo] of Object.entries(extensions)) {
     beforeEach(async () => {
       server = await startWireServer();
       server.always("EHLO", ehlo);
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
     });
 
     afterEach(async () => {
@@ -30,7 +30,7 @@ for (const [how, ehlo] of Object.entries(extensions)) {
     /** Has time for a large mail, and for what the server still reads of it. */
     const beginPatientMailer = async (): Promise<void> => {
       await mailer.close();
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 100_000 });
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 100_000, answerTimeoutMs: 100_000 });
     };
     const expectSentOn = (connection: number, mail = ada) => expectSent(mailer, mail, server, connection);
     const expectUnknown = async (): Promise<void> => {
@@ -180,7 +180,7 @@ for (const [how, ehlo] of Object.entries(extensions)) {
       expect(server.heard.commands).to.include("MAIL FROM:<waybill@example.org>");
       server.always("EHLO", ehlo.replace("250 ", "250-").concat("\r\n250 SMTPUTF8"));
       await mailer.close();
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
       await expectSentOn(2, mailTo("grüße@example.com"));
       expect(server.heard.commands).to.include("MAIL FROM:<waybill@example.org> SMTPUTF8");
     });
@@ -193,7 +193,7 @@ describe("a mail server that answers every command at once", () => {
 
   beforeEach(async () => {
     server = await startWireServer();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
   });
 
   afterEach(async () => {
@@ -240,6 +240,28 @@ describe("a mail server that answers every command at once", () => {
     expect(server.connections()).to.equal(1);
   });
 
+  for (const [moment, reply, kind] of [
+    ["MAIL", "550 5.1.8 sender", "failed"],
+    ["RCPT", "550 5.1.1 nobody", "failed"],
+    ["RCPT", "450 4.2.1 later", "deferred"],
+  ] as const) {
+    it(`and then hangs up has said ${reply} at ${moment} all the same`, async () => {
+      server.next(moment, reply);
+      server.next(moment === "MAIL" ? "RCPT" : "DATA", "hang up");
+      expect(await mailer.send(ada)).to.deep.nested.include({ kind, "error.message": reply });
+      await expectSent(mailer, bob, server, 2);
+    });
+  }
+
+  for (const before of [[], ["503 5.5.1 MAIL first"]]) {
+    it(`and hangs up after 450 at MAIL${before.length === 0 ? "" : " and 503 at RCPT"} may have ended an idle connection, so the mail goes over another one`, async () => {
+      server.next("MAIL", "450 4.3.2 later");
+      for (const reply of before) server.next("RCPT", reply);
+      server.next(before.length === 0 ? "RCPT" : "DATA", "hang up");
+      await expectSent(mailer, ada, server, 2);
+    });
+  }
+
   for (const unasked of ["\r\n250 hello\r\n", "\r\n250 hello", "\r\n2"]) {
     it(`and says ${JSON.stringify(unasked)} behind its extensions is not used`, async () => {
       server.always("EHLO", Buffer.from(`250-wire\r\n250 PIPELINING${unasked}`));
@@ -261,6 +283,7 @@ describe("a mail server that answers every command at once", () => {
       url: server.url.replace("//", "//waybill:s3cret@"),
       maxConnections: 1,
       timeoutMs: 1500,
+      answerTimeoutMs: 1500,
     });
     server.always("EHLO", "250-wire\r\n250 AUTH PLAIN");
     server.always("AUTH", "235 2.7.0 welcome\r\n250 2.1.0 OK");

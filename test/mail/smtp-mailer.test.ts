@@ -12,7 +12,7 @@ describe("handing a mail to a mail server", () => {
 
   beforeEach(async () => {
     server = await startMailServer();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 2, timeoutMs: 1500 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 2, timeoutMs: 1500, answerTimeoutMs: 1500 });
   });
 
   afterEach(async () => {

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { Mailer } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
@@ -6,6 +9,8 @@ import { mailTo } from "./letters.ts";
 import { startWireServer, type WireServer } from "./wire-server.ts";
 
 const ada = mailTo("ada@example.com");
+/** More than a connection takes before its other end reads it. */
+const large = mailTo("ada@example.com", { text: "A line of a large text.\r\n".repeat(700_000) });
 
 describe("a session with the mail server", () => {
   let server: WireServer;
@@ -13,7 +18,7 @@ describe("a session with the mail server", () => {
 
   beforeEach(async () => {
     server = await startWireServer();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
   });
 
   afterEach(async () => {
@@ -21,11 +26,62 @@ describe("a session with the mail server", () => {
     await server.stop();
   });
 
+  /** Has this much time for a step of a mail, and for the answer to a whole one. */
+  const beginMailer = async (timeoutMs: number, answerTimeoutMs: number, url = server.url): Promise<void> => {
+    await mailer.close();
+    mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs, answerTimeoutMs, name: "mail.example.org" });
+  };
   const expectSentAnew = async (): Promise<void> => {
     expect(await mailer.send(ada)).to.include({ kind: "sent" });
     expect(server.heard.messages).to.have.lengthOf(1);
     expect(server.connections()).to.equal(2);
   };
+
+  it("begins with the name that was set for this host", async () => {
+    await beginMailer(1500, 1500);
+    await mailer.send(ada);
+    expect(server.heard.commands[0]).to.equal("EHLO mail.example.org");
+  });
+
+  describe("that is slow", () => {
+    it("is not cut off while a large mail leaves steadily", async () => {
+      await beginMailer(1500, 60_000, await startSlowReader());
+      const beganAt = performance.now();
+      expect((await mailer.send(large)).kind).to.equal("sent");
+      expect(performance.now() - beganAt).to.be.above(1500);
+    });
+
+    it("is heard where the answer to a whole mail takes longer than one to a command may", async () => {
+      await beginMailer(1500, 60_000);
+      server.next("dot", "say nothing");
+      const outcome = mailer.send(ada);
+      await eventually(() => expect(server.heard.messages).to.have.lengthOf(1));
+      await pause(2000);
+      server.sayGoodbye("250 2.0.0 taken at last");
+      expect(await outcome).to.deep.equal({ kind: "sent", response: "250 2.0.0 taken at last" });
+      expect(server.heard.messages).to.have.lengthOf(1);
+    });
+
+    it("defers a mail where a command, or a piece of the mail, takes longer than it may", async function () {
+      this.timeout(20_000);
+      await beginMailer(1500, 60_000);
+      for (const [moment, reaction] of [
+        ["RCPT", "say nothing"],
+        ["body", "stop reading"],
+      ] as const) {
+        server.next(moment, reaction);
+        expect(await mailer.send(large), moment).to.have.nested.property("error.code", "timed-out");
+      }
+    });
+
+    it("leaves a mail unknown where the answer to the whole mail takes longer than it may", async function () {
+      this.timeout(20_000);
+      await beginMailer(60_000, 500);
+      server.next("dot", "say nothing");
+      expect(await mailer.send(ada)).to.have.nested.property("error.code", "outcome-unknown");
+      expect(server.heard.messages).to.have.lengthOf(1);
+    });
+  });
 
   describe("that was idle", () => {
     beforeEach(async () => {
@@ -130,7 +186,7 @@ describe("a session with the mail server", () => {
   describe("among several", () => {
     it("is one of at most as many as are allowed, and a mail waits for the next free one", async () => {
       await mailer.close();
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 3, timeoutMs: 5000 });
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 3, timeoutMs: 5000, answerTimeoutMs: 5000 });
       const outcomes = await Promise.all(
         Array.from({ length: 30 }, (_, index) => mailer.send(mailTo(`r${index}@x.org`))),
       );
@@ -163,3 +219,24 @@ describe("a session with the mail server", () => {
     });
   });
 });
+
+/** A server for one connection that takes every mail, with a pause after each piece of it. Returns its URL. */
+async function startSlowReader(): Promise<string> {
+  const server = createServer((socket) => {
+    let isInMessage = false;
+    socket.on("error", () => {}).write("220 slow\r\n");
+    socket.on("data", async (bytes) => {
+      if (isInMessage) {
+        socket.pause();
+        await pause(8);
+        socket.resume();
+        if (!bytes.subarray(-5).equals(Buffer.from("\r\n.\r\n"))) return;
+      }
+      isInMessage = bytes.toString() === "DATA\r\n";
+      socket.write(isInMessage ? "354 go on\r\n" : "250 slow\r\n");
+    });
+  }).listen(0, "127.0.0.1");
+  server.once("connection", () => server.close());
+  await once(server, "listening");
+  return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

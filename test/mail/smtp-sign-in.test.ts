@@ -12,7 +12,7 @@ describe("a session with the mail server that does not come about", () => {
 
   beforeEach(async () => {
     server = await startWireServer();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
   });
 
   afterEach(async () => {
@@ -30,11 +30,20 @@ describe("a session with the mail server that does not come about", () => {
   it("because the password is refused, is begun once for each mail, and no more often", async () => {
     const url = server.url.replace("//", "//waybill:s3cret@");
     await mailer.close();
-    mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs: 1500 });
+    mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
     server.always("EHLO", "250-wire\r\n250 AUTH PLAIN");
     server.always("AUTH", "535 5.7.8 no such user");
     await expectUnavailable("smtp-authentication-failed");
     expect(server.heard.commands.filter((command) => command.startsWith("AUTH"))).to.have.lengthOf(3);
+  });
+
+  it("because the server offers no login for the password that is set, is begun once for each mail", async () => {
+    const url = server.url.replace("//", "//waybill:s3cret@");
+    await mailer.close();
+    mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
+    await expectUnavailable("smtp-authentication-failed");
+    expect(server.heard.commands.join()).not.to.include("AUTH");
+    expect(server.connections()).to.equal(3);
   });
 
   it("because TLS is offered and then refused, sends nothing in the clear", async () => {

@@ -41,6 +41,7 @@ for (const scheme of ["smtp", "smtps"] as const) {
         url: `${scheme}://wayb%40ill:s3cret@127.0.0.1:${server.port}`,
         maxConnections: 2,
         timeoutMs: 5000,
+        answerTimeoutMs: 5000,
       });
 
     before(async () => {

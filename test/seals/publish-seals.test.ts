@@ -178,7 +178,13 @@ describe("Seals that are published elsewhere", () => {
     after(() => mailServer.stop());
 
     it("arrive as one mail for all that are new, whose lines are seals to hold the log against", async () => {
-      const mailer = createSmtpMailer({ url: mailServer.url, maxConnections: 1, timeoutMs: 5000, dkim: null });
+      const mailer = createSmtpMailer({
+        url: mailServer.url,
+        maxConnections: 1,
+        timeoutMs: 5000,
+        answerTimeoutMs: 5000,
+        dkim: null,
+      });
       try {
         await sealsHappen(3);
         publish(createSealMail({ to: "audit@example.com", from: "Waybill <waybill@example.org>", mailer, store }));

@@ -94,7 +94,8 @@ export const exampleContent: JobContent = {
   recipients: [],
 };
 
-const mailerOf = (url: string) => withBreaker(createSmtpMailer({ url, maxConnections: 4, timeoutMs: 20_000 }));
+const mailerOf = (url: string) =>
+  withBreaker(createSmtpMailer({ url, maxConnections: 4, timeoutMs: 20_000, answerTimeoutMs: 20_000 }));
 
 export async function startWriteSide(): Promise<WriteSide> {
   const nats = await startNats();
