@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertInWords, alertTitles } from "../domain/alerts/words.ts";
 import { addressOf } from "../domain/recipients/address.ts";
-import type { Letter, Mailer } from "../mail/mailer.ts";
+import { idDomainOf, type Letter, type Mailer } from "../mail/mailer.ts";
 import type { AlertReceiver } from "./alert-sender.ts";
 
 /** Mails the operator. A mail server that is down is tried again, like any receiver that does not answer. */
@@ -46,6 +46,5 @@ function toLetter(event: AlertEvent, from: string): Letter {
 
 function messageIdOf(eventId: string, to: string, from: string): string {
   const digest = createHash("sha256").update(`alert\n${eventId}\n${to}`).digest("hex").slice(0, 32);
-  const domain = addressOf(from).split("@").at(-1) || "localhost";
-  return `<${digest}@${domain}>`;
+  return `<${digest}@${idDomainOf(addressOf(from)) || "localhost"}>`;
 }

@@ -25,7 +25,7 @@ export interface OutboxRequests {
   /** Erases the request of a tenant's row. A row that still waits, or is gone, is left alone. */
   eraseRow(tenant: string, rowId: string): Promise<void>;
 
-  /** Erases every request of the tenant's rows that names the address, in upper or lower case. It scans the whole table. */
+  /** Erases every request of the tenant's rows that names the address, in any spelling. It scans the whole table. */
   eraseAddress(tenant: string, address: string): Promise<AddressInOutbox>;
 }
 

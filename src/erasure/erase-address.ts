@@ -2,12 +2,13 @@ import { handleCommand } from "../commands/handle-command.ts";
 import { readJob } from "../commands/read-version.ts";
 import { decodeContent, digestOf } from "../content/encode-content.ts";
 import type { Instant } from "../domain/message.ts";
+import { normalisedAddress } from "../domain/recipients/address.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
 import { completeErasure, type ErasurePorts, withoutRecipients } from "./complete-erasure.ts";
 
 export type AddressErasureRequest = {
-  /** Compared without regard to case. */
+  /** In any spelling: see normalisedAddress. */
   readonly address: string;
   readonly reason: string;
   readonly cause: Cause;
@@ -66,10 +67,10 @@ const contentWithout = (content: Uint8Array, recipients: readonly number[]) => (
   contentSha256: digestOf(withoutRecipients(content, recipients)),
 });
 
-/** The indices of the recipients with this address, compared without regard to case. */
+/** The indices of the recipients with this address, in any spelling. */
 export function placesOf(content: Uint8Array, address: string): readonly number[] {
-  const wanted = address.toLowerCase();
+  const wanted = normalisedAddress(address);
   return decodeContent(content).recipients.flatMap((recipient, index) =>
-    recipient?.email.toLowerCase() === wanted ? [index] : [],
+    recipient && normalisedAddress(recipient.email) === wanted ? [index] : [],
   );
 }

@@ -90,7 +90,7 @@ export function toRecipient(recipient: RequestedRecipient, { recipients }: JobKi
   return { email: String(text), ...rest };
 }
 
-/** One mail per address, however often and in whatever case the request lists it; the first spelling stands. */
+/** One mail per address, however often and in whatever spelling the request lists it; the first one stands. */
 function distinct(recipients: readonly ContentRecipient[], kind: JobKind): readonly ContentRecipient[] {
   const byKey = new Map<string, ContentRecipient>();
   for (const recipient of recipients) {

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync } from "node:crypto";
-import { domainToASCII } from "node:url";
+import { normalisedAddress } from "../domain/recipients/address.ts";
 
 /** The same digest for the same address of a tenant. Without the secret it can neither be read nor guessed. */
 export type AddressDigest = (tenant: string, email: string) => string;
@@ -22,16 +22,3 @@ export function createAddressDigest(secret: Buffer): AddressDigest {
 /** A separate key for each use, so that the output of one reveals nothing about another. */
 export const keyFor = (secret: Buffer, use: "address" | "unsubscribe" | "return path") =>
   createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", `waybill ${use}`, 32)));
-
-const isAscii = /^[\x21-\x7e]+$/;
-
-/**
- * The same text for the same address, regardless of case, of Unicode composition and of how the domain is encoded.
- * Variants that only some providers treat alike (dots, a `+` and what follows) are different addresses.
- */
-export function normalisedAddress(email: string): string {
-  const lower = email.normalize("NFC").toLowerCase();
-  if (isAscii.test(lower)) return lower;
-  const at = lower.lastIndexOf("@");
-  return `${lower.slice(0, at)}@${domainToASCII(lower.slice(at + 1))}`;
-}

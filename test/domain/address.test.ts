@@ -1,6 +1,19 @@
+import { domainToASCII } from "node:url";
 import { expect } from "chai";
-import { addressOf, mailboxOf, nameOf, namesAddress } from "../../src/domain/recipients/address.ts";
+import fc from "fast-check";
+import { addressOf, mailboxOf, nameOf, namesAddress, normalisedAddress } from "../../src/domain/recipients/address.ts";
 import { toCsvRecord } from "../../src/schemas/csv.ts";
+import { runsOf } from "../support/property-runs.ts";
+
+const spellings = [
+  "ada.grün@büro.example",
+  "ADA.GRÜN@BÜRO.EXAMPLE",
+  "ada.gru\u0308n@bu\u0308ro.example",
+  "ada.grün@xn--bro-hoa.example",
+  "Ada.Gru\u0308n@XN--BRO-HOA.example",
+  "ada.grün@büro。ｅxample",
+];
+const others = ["ada.grun@büro.example", "ada.grün@buro.example", "ada.grün@büro.example.uk", "ada.grün@büros.example"];
 
 describe("a text", () => {
   const ada = "ada@example.com";
@@ -34,10 +47,75 @@ describe("a text", () => {
     expect(namesAddress(toCsvRecord([formula]), formula)).to.equal(true);
   });
 
+  for (const address of spellings) {
+    it(`names an address in each of its spellings, asked for ${address}`, () => {
+      for (const text of spellings) {
+        expect(namesAddress(JSON.stringify({ email: text }), address), text).to.equal(true);
+        expect(namesAddress(toCsvRecord(["1", text, null]), address), text).to.equal(true);
+        expect(namesAddress(`Write to “${text}”, or don't.`, address), text).to.equal(true);
+      }
+      for (const other of others) expect(namesAddress(JSON.stringify([other]), address), other).to.equal(false);
+      expect(namesAddress("Write to ada.grün@, or don't.", address)).to.equal(false);
+    });
+  }
+
+  it("names an address whose domain alone is spelt in another way", () => {
+    for (const text of ["ada@ｅxample.com", "ada@example。com", "Ada@EXAMPLE.COM"]) {
+      expect(namesAddress(JSON.stringify({ email: text }), ada), text).to.equal(true);
+      expect(namesAddress(JSON.stringify({ email: `n${text}` }), ada), text).to.equal(false);
+    }
+  });
+
   it("names a URL that a job called", () => {
     const url = "https://Example.com/hook";
     expect(namesAddress(JSON.stringify({ email: url }), url.toLowerCase())).to.equal(true);
     expect(namesAddress(JSON.stringify({ email: `${url}s` }), url)).to.equal(false);
+  });
+});
+
+describe("the normalised form of an address", () => {
+  it("is the same for each spelling, and another for another address", () => {
+    expect(new Set(spellings.map(normalisedAddress))).to.deep.equal(new Set(["ada.grün@xn--bro-hoa.example"]));
+    expect(new Set([...spellings, ...others].map(normalisedAddress)).size).to.equal(others.length + 1);
+  });
+
+  it("of a URL is its lower case, though it has a domain beyond ASCII or an @", () => {
+    for (const url of ["https://BÜRO.example/Ü", "https://ada@büro.example/", "https://example.com/@bu\u0308ro/1"]) {
+      expect(normalisedAddress(url)).to.equal(url.toLowerCase());
+    }
+  });
+
+  it("has the domain that Node has", () => {
+    const parts = [
+      "a",
+      "B",
+      "ü",
+      "u\u0308",
+      "ß",
+      "İ",
+      "ｅ",
+      "１",
+      "℡",
+      "例",
+      "”",
+      "😀",
+      ".",
+      "。",
+      "-",
+      "xn--",
+      "_",
+      "/",
+      ":",
+      "%",
+    ];
+    const domain = fc.array(fc.constantFrom(...parts, " ", "\u00ad", "\ud800", "bro-hoa", "0x"), { minLength: 1 });
+    const beyondAscii = domain.map((some) => `ü${some.join("")}`).map((text) => text.normalize("NFC").toLowerCase());
+    fc.assert(
+      fc.property(beyondAscii, (text) => {
+        expect(normalisedAddress(`ada@${text}`)).to.equal(`ada@${domainToASCII(text)}`);
+      }),
+      { numRuns: runsOf(1000) },
+    );
   });
 });
 

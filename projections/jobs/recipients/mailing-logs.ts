@@ -12,7 +12,7 @@ export type MailingLogEntry = LogEntry & { readonly jobId: string };
 
 export type MailingLogOptions = {
   readonly status: LogStatus | null;
-  /** The whole address, in any case. */
+  /** The whole address, in any spelling. */
   readonly email: string | null;
   /** The place of an entry: the list begins after it. */
   readonly after: number | null;

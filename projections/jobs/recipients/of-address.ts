@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
+import { likeSpellings, patternsOf } from "../../../src/database/spellings.ts";
 import { type JobStatus, jobStatuses } from "../../../src/domain/job/job-view.ts";
+import { normalisedAddress } from "../../../src/domain/recipients/address.ts";
 import { recipientStatusOf } from "../../../src/domain/recipients/recipient-status.ts";
 import { toInstant } from "../../instants.ts";
 import type { JobRow } from "../rows.ts";
@@ -107,7 +109,7 @@ async function readUntried(
     FROM ?? AS job FORCE INDEX (by_status_and_creation)
       STRAIGHT_JOIN ?? AS content ON content.job_id = job.id STRAIGHT_JOIN ?? AS ledger ON ledger.job_id = job.id
     WHERE job.tenant = ? AND job.status IN (${openStatuses.map(() => "?").join(", ")}) AND job.place <= ?
-      AND LOWER(content.recipients) LIKE ? ESCAPE '!'`;
+      AND ${likeSpellings("content.recipients", "LOWER(content.recipients)")}`;
   const bindings = [
     jobs,
     contents,
@@ -115,7 +117,7 @@ async function readUntried(
     tenant,
     ...openStatuses,
     cursor?.job ?? Number.MAX_SAFE_INTEGER,
-    containing(address),
+    ...patternsIn(address),
   ];
   const [rows] = (await db.raw(sql, bindings)) as [OpenJob[]];
   return rows
@@ -123,15 +125,9 @@ async function readUntried(
     .filter((placed) => cursor === null || isAfter(placed, cursor));
 }
 
-/**
- * A pattern that leaves out no text with the whole address, as JSON holds it; addressKeyOf then decides. Databases and
- * JavaScript lower letters beyond ASCII in different ways, so the pattern says nothing about them, nor about the ASCII
- * that JavaScript makes of two of them: of the Kelvin sign a k, and of a capital i with a dot an i before another mark.
- */
-export const containing = (address: string): string => {
-  const known = JSON.stringify(address.toLowerCase()).replace(/[!%_]/g, "!$&");
-  return `%${known.replace(/i?\P{ASCII}+/gu, "%").replace(/k/g, "_")}%`;
-};
+/** Of the recipients of jobs that hold the whole address, as JSON holds it; addressKeyOf then decides. */
+export const patternsIn = (address: string): readonly [string, string] =>
+  patternsOf(JSON.stringify(normalisedAddress(address)));
 
 const isAfter = ({ job, recipient }: LedgerCursor, cursor: LedgerCursor): boolean =>
   job < cursor.job || (job === cursor.job && recipient < cursor.recipient);

@@ -8,12 +8,12 @@ import { cellsIn } from "../stored-cells.ts";
 import { jobTables } from "../tables.ts";
 import { holdsOutcome, type PastOutcome, toHistory } from "./history.ts";
 import { type KnownRecipient, type RecipientRecord, toRecipientRecord } from "./records.ts";
-import { type EarlierRow, outcomeColumns, type RecipientRow } from "./rows.ts";
+import { addressKeyOf, type EarlierRow, outcomeColumns, type RecipientRow } from "./rows.ts";
 
 export type RecipientListOptions = {
   /** None means any. */
   readonly statuses: readonly RecipientFilter[];
-  /** Part of the address, case-insensitive. */
+  /** Part of the address, case-insensitive, or the whole in any spelling. */
   readonly email: string | null;
   /** From 1; ignored if there is a cursor. */
   readonly page: number;
@@ -79,13 +79,18 @@ function knownIn({ cells, feedback, recipients, run_began_at }: FoundJob): reado
 }
 
 function filterOf({ statuses, email }: RecipientListOptions): (known: FilteredRecipient) => boolean {
-  const part = email?.toLowerCase() ?? "";
+  const isNamed = email === null ? () => true : namedBy(email);
   const isWanted = ({ status, feedback }: FilteredRecipient): boolean =>
     statuses.length === 0 ||
     statuses.includes(status) ||
     (statuses.includes("bounced") && (feedback & feedbackBit.bounced) !== 0) ||
     (statuses.includes("complained") && (feedback & feedbackBit.complained) !== 0);
-  return (known) => isWanted(known) && (email === null || (known.email?.toLowerCase().includes(part) ?? false));
+  return (known) => isWanted(known) && isNamed(known);
+}
+
+function namedBy(text: string): (known: FilteredRecipient) => boolean {
+  const [part, key] = [text.toLowerCase(), addressKeyOf(text)];
+  return ({ email }) => email !== null && (email.toLowerCase().includes(part) || addressKeyOf(email) === key);
 }
 
 async function readHistories(

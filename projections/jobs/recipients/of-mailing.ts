@@ -1,8 +1,9 @@
 import type { Knex } from "knex";
+import { likeSpellings } from "../../../src/database/spellings.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { toDate, toInstant } from "../../instants.ts";
 import { jobTables } from "../tables.ts";
-import { containing, openStatuses } from "./of-address.ts";
+import { openStatuses, patternsIn } from "./of-address.ts";
 import { type RecipientListOptions, readRecipientsOf } from "./of-job.ts";
 import type { RecipientRecord } from "./records.ts";
 import { addressKeyOf } from "./rows.ts";
@@ -18,7 +19,7 @@ export type MailingRecipientCursor = {
 };
 
 export type MailingRecipientOptions = Pick<RecipientListOptions, "statuses" | "pageSize"> & {
-  /** The whole address, in any case. */
+  /** The whole address, in any spelling. */
   readonly email: string | null;
   readonly cursor: MailingRecipientCursor | null;
 };
@@ -103,12 +104,12 @@ async function partsWith(
     SELECT job.id, job.created_at FROM ?? AS job FORCE INDEX (by_status_and_creation)
       STRAIGHT_JOIN ?? AS content ON content.job_id = job.id
     WHERE job.tenant = ? AND job.status IN (${openStatuses.map(() => "?").join(", ")}) AND job.mailing_id = ?
-      AND LOWER(content.recipients) LIKE ? ESCAPE '!'`;
+      AND ${likeSpellings("content.recipients", "LOWER(content.recipients)")}`;
   const tried = `
     SELECT DISTINCT job.id, job.created_at FROM ?? AS r FORCE INDEX (by_address) STRAIGHT_JOIN ?? AS job ON job.place = r.job
     WHERE r.tenant = ? AND r.address = ? AND job.mailing_id = ?`;
   // In this order: a part that ends in between is then found twice, and not missed.
-  const open = [jobs, contents, tenant, ...openStatuses, jobId, containing(email)];
+  const open = [jobs, contents, tenant, ...openStatuses, jobId, ...patternsIn(email)];
   const [untriedRows] = (await db.raw(untried, open)) as [PartRow[]];
   const [triedRows] = (await db.raw(tried, [recipients, jobs, tenant, addressKeyOf(email), jobId])) as [PartRow[]];
   const byId = new Map([...untriedRows, ...triedRows].map((row) => [row.id, toPart(row)]));

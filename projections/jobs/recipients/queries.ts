@@ -44,7 +44,7 @@ export type RecipientQueries = {
     mailing: JobRef,
     options: MailingRecipientOptions,
   ): Promise<MailingRecipientPage & { readonly readSequence: number }>;
-  /** Everything meant for one address, case-insensitive, over all jobs. */
+  /** Everything meant for one address, in any spelling, over all jobs. */
   ofAddress(
     tenant: string,
     address: string,

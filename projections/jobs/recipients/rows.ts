@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Turn } from "../../../src/domain/job/events.ts";
+import { normalisedAddress } from "../../../src/domain/recipients/address.ts";
 import type { RecipientOutcome } from "../../../src/domain/recipients/events.ts";
 import type { JobRef, StoredEvent } from "../../../src/event-log/event-log.ts";
 import { placeOf } from "../../../src/event-log/place.ts";
@@ -187,6 +188,6 @@ const maxLength = 255;
  * of other kinds of jobs are URLs, which may be longer than an index allows; they are found by their digest.
  */
 export function addressKeyOf(address: string): string {
-  const key = address.toLowerCase();
+  const key = normalisedAddress(address);
   return key.length <= maxLength ? key : `sha256:${createHash("sha256").update(key).digest("hex")}`;
 }

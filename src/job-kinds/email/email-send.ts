@@ -1,5 +1,5 @@
+import { normalisedAddress } from "../../domain/recipients/address.ts";
 import { failed, faultsIn, passed } from "../../schemas/fault.ts";
-import { normalisedAddress } from "../../suppressions/address-digest.ts";
 import { jobKind } from "../job-kind.ts";
 import { letterFaults } from "./letter-faults.ts";
 import {

@@ -71,6 +71,59 @@ describe(`the ledger of an address beside ${jobs} mailings of ${addressesOfJob} 
   });
 });
 
+describe("the ledger of an address that was stored in another spelling", () => {
+  const spellings = [
+    "ada.grün@büro.example",
+    "ADA.GRÜN@BÜRO.EXAMPLE",
+    "ada.gru\u0308n@bu\u0308ro.example",
+    "ada.grün@xn--bro-hoa.example",
+    "ada.grün@büro。ｅxample",
+  ];
+  const inAscii = ["kate_`@xn--bro-hoa.example", "kate_`@büro.example", "\u212Aate_\u1FEF@büro.example"];
+  const ofOneDomain = ["Info@example.com", "info@ｅxample.com", "info@example。com"];
+  const others = ["ada.grun@büro.example", "ada.grün@buro.example", "kate%`@büro.example", "info@example.community"];
+  let side: ReadSide;
+  before(async () => {
+    side = await openReadSide();
+    side.startProjector(jobsProjector);
+  });
+  after(() => side.cleanUp());
+
+  for (const ofPerson of [spellings, inAscii, ofOneDomain]) {
+    it(`has the jobs that are about to mail ${ofPerson[0]}, those that have, and its parts of a mailing`, async () => {
+      const queries = createRecipientQueries(side.db);
+      const mailing = await draftMailing(side);
+      await importInto(side, mailing, [...ofPerson.slice(-1), ...others]);
+      await decide(side, mailing, { type: "StartMailing", at: now, scheduledAt: null });
+      const room = { isLeftForJobs: async () => true };
+      const { ref } = await createPart({ ...side, room }, mailing, await stateOf(side, mailing), 0, cause);
+      const jobOf = new Map<string, string>();
+      for (const email of ofPerson) {
+        expect(isEmailAddress(email), email).to.equal(true);
+        const [open, tried] = [newJob(), newJob()];
+        for (const job of [open, tried]) await side.storeContent(job, { recipients: [{ email }] });
+        await side.happens(open, jobCreated({ total: 1 }));
+        await side.happens(tried, jobCreated({ total: 1 }), jobStarted(), recipientSent());
+        jobOf.set(open.jobId, email);
+        jobOf.set(tried.jobId, email);
+      }
+      const other = newJob();
+      await side.storeContent(other, { recipients: others.map((email) => ({ email })) });
+      await side.happens(other, jobCreated({ total: others.length }));
+      await side.caughtUp("jobs");
+      const inMailing = ofPerson.at(-1) ?? "";
+      for (const email of ofPerson) {
+        const { entries } = await queries.ofAddress("default", email, { cursor: null, limit: 20 });
+        const found = new Map(entries.map((entry) => [entry.jobId, entry.email]));
+        expect(found, email).to.deep.equal(new Map([...jobOf, [ref.jobId, inMailing]]));
+        const options = { statuses: [], email, pageSize: 20, cursor: null };
+        const { recipients } = await queries.ofMailing(mailing, options);
+        expect(recipients.map((one) => [one.jobId, one.email])).to.deep.equal([[ref.jobId, inMailing]]);
+      }
+    });
+  }
+});
+
 describe("the ledger of an address whose letters JavaScript and the database lower in different ways", () => {
   const addresses = [
     "ΝΙΚΟΣ@example.com",
