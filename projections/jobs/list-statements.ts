@@ -66,8 +66,11 @@ export function inOrderStatement(tenant: string, options: JobListOptions, range:
   return { sql: `${part.sql} LIMIT ?`, bindings: [...total.bindings, ...part.bindings, options.pageSize + 1] };
 }
 
+/** Counting the matches of a text means to search everything; every other total is stored, or counted up to a bound. */
 const countedStatement = (tenant: string, options: JobListOptions, { cursor, end, bounds }: ListRange): Statement =>
-  cursor === null && end === null ? totalStatement(tenant, options, bounds) : { sql: "NULL", bindings: [] };
+  cursor === null && (end === null || options.q === null)
+    ? totalStatement(tenant, options, bounds)
+    : { sql: "NULL", bindings: [] };
 
 const skippedBefore = ({ page, pageSize }: JobListOptions, { cursor }: ListRange): number =>
   cursor === null ? (page - 1) * pageSize : 0;

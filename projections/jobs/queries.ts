@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor, type JobListOptions, type JobOrder } from "
 import { endStatement, inOrderStatement, type ListRange, listStatement, recordOf } from "./list-statements.ts";
 import { jobsProjector } from "./projector.ts";
 import { type JobRecordRow, toJobRecord } from "./rows.ts";
-import { defaultBounds, isSearch, type RangeEnd, type SearchBounds } from "./search-range.ts";
+import { defaultBounds, isBounded, isSearch, type RangeEnd, type SearchBounds } from "./search-range.ts";
 import { jobTables } from "./tables.ts";
 
 export type JobList = {
@@ -71,13 +71,16 @@ type ListedRow = Asked & { readonly counted: string | number | null };
 async function list(db: Knex, tenant: string, options: JobListOptions, bounds: SearchBounds): Promise<JobList> {
   const { pageSize, sortBy } = options;
   const cursor = options.cursor === null ? null : decodeCursor(options.cursor, options);
-  const end = options.q === null ? null : await findEnd(db, tenant, options, { cursor, end: null, bounds });
+  const end = isBounded(options) ? await findEnd(db, tenant, options, { cursor, end: null, bounds }) : null;
   const rows = await askForPage(db, tenant, options, { cursor, end, bounds });
   const found = rows.filter((row): row is typeof row & JobRecordRow => row.id !== null).map(toJobRecord);
   const jobs = found.sort(inOrder(options)).slice(0, pageSize);
-  const total = cursor === null ? totalOf(rows[0], end) : cursor.total;
+  const total = cursor === null ? totalOf(rows[0]) : cursor.total;
   const last = found.length > pageSize ? jobs.at(-1) : undefined;
-  const next = last === undefined ? end : { value: last[sortBy], id: last.id };
+  // A stored total can say that there is nothing in what was not searched.
+  const isAll = cursor === null && options.page === 1 && total !== null && found.length >= total;
+  const rest = isAll ? null : end;
+  const next = last === undefined ? rest : { value: last[sortBy], id: last.id };
   return {
     readSequence: Number(rows[0]?.read_sequence ?? 0),
     jobs,
@@ -94,10 +97,8 @@ async function askForPage(db: Knex, tenant: string, options: JobListOptions, ran
 }
 
 /** The total is unknown for entries that were not searched, or counted only up to a bound. */
-function totalOf(row: ListedRow | undefined, end: RangeEnd | null): number | null {
-  if (end !== null) return null;
-  return row === undefined || row.counted === null ? null : Number(row.counted);
-}
+const totalOf = (row: ListedRow | undefined): number | null =>
+  row === undefined || row.counted === null ? null : Number(row.counted);
 
 /** If several statuses are searched, none may be searched beyond the first bound among them. */
 async function findEnd(db: Knex, tenant: string, options: JobListOptions, range: ListRange): Promise<RangeEnd | null> {

@@ -15,8 +15,17 @@ export type SearchBounds = { readonly inIndex: number; readonly inRows: number }
 
 export const defaultBounds: SearchBounds = { inIndex: 100_000, inRows: 5_000 };
 
-/** The filters that no index is sorted by: every entry is examined, whether it matches or not. */
-export const isSearch = ({ q, type }: JobListOptions): boolean => q !== null || type !== null;
+/** The filters that the index of the list is not sorted by: every entry is examined, whether it matches or not. */
+export const isSearch = ({ q, type, sortBy, createdAfter, createdBefore }: JobListOptions): boolean =>
+  q !== null || type !== null || (sortBy === "completedAt" && (createdAfter !== null || createdBefore !== null));
+
+/**
+ * Whether one answer examines only as many entries as SearchBounds allow. A page with a number, beyond the first, does
+ * not, unless it is searched for text: the total of other searches is known, and a caller that counts up to it would take
+ * a page that was cut for the end.
+ */
+export const isBounded = (options: JobListOptions): boolean =>
+  isSearch(options) && (options.q !== null || options.cursor !== null || options.page === 1);
 
 /** One index holds subject and name, besides the columns that sort jobs of any status by creation. */
 export function boundOf({ statuses, type, sortBy }: JobListOptions, { inIndex, inRows }: SearchBounds): number {

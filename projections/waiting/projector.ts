@@ -12,6 +12,7 @@ import { type WaitingEvent, waitingRowAfter, waitingTypes } from "./waiting-row.
 export const waitingProjector: Projector<WaitingEvent> = {
   name: "waiting",
   version: 1,
+  alsoWritten: { waiting: ["ready_at", "handed_over_at"] },
   tables: waitingTableDefinitions,
   views: {},
   handles: waitingTypes,

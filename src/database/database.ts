@@ -26,12 +26,28 @@ export const readingOptions: DatabaseOptions = { statementMs: 4_500 };
 /** For searches and exports, which may delay each other and nothing else. */
 export const searchingOptions: DatabaseOptions = { statementMs: 4_500, connections: 3, acquireMs: 1_500 };
 
-/** Makes the service's queries mean the same on every server, whatever its administrator has set. */
+/**
+ * Makes the service's queries mean the same on every server, whatever its administrator has set. A server can disregard
+ * the character set that the driver asks for; the collation here is the one that the driver gets otherwise. Without
+ * autocommit, all that is written outside a transaction is lost. MariaDB's limit would end the statement that adds the
+ * keys to a large table; MySQL reads it as a comment, and its own limit concerns SELECT alone.
+ */
 const sessionSettings = [
-  "SET SESSION time_zone = '+00:00'",
+  "SET NAMES utf8mb4 COLLATE utf8mb4_general_ci",
   "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+  "SET SESSION time_zone = '+00:00'",
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+  "SET SESSION autocommit = 1 /*M!, SESSION max_statement_time = 0 */",
 ];
+
+/**
+ * How long the server keeps the session of a client that says nothing: by default 8 hours, and with it the row locks of a
+ * process that froze in a transaction, so that no other process could take its place. Twice as long as the client bears
+ * silence itself, so it ends no session that a client still uses. Where the client bears more, because it waits for
+ * long statements, this is the longest that it can spend in a transaction without a statement: a rebuild reads up to
+ * 10,000 contents there, 20 at a time.
+ */
+const sessionMsFor = (silenceMs: number): number => Math.min(2 * silenceMs, 300_000);
 
 /**
  * A pool of connections to `mysql://user:password@host:port/database`, MariaDB or MySQL. It connects at the first query
@@ -40,6 +56,7 @@ const sessionSettings = [
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
   const { silenceMs = defaultSilenceMs, statementMs, connections = 10, acquireMs = connectTimeoutMs } = options;
+  const sessionMs = sessionMsFor(silenceMs);
   const open = createSockets(silenceMs, options.givenUp);
   const db = knex({
     client: "mysql2",
@@ -55,13 +72,13 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       maxPreparedStatements: 100,
       stream: ({ config }: { config: { host: string; port: number } }) => open(config),
     },
-    // Idle connections are closed before they count as silent.
+    // Idle connections are closed before they count as silent, here or on the server.
     pool: {
       min: 0,
       max: connections,
       acquireTimeoutMillis: acquireMs,
-      idleTimeoutMillis: silenceMs / 2,
-      afterCreate: prepareSession(statementMs),
+      idleTimeoutMillis: Math.min(silenceMs, sessionMs) / 2,
+      afterCreate: prepareSession(sessionMs, statementMs),
     },
     // Every failure also reaches the caller, which logs it with its context.
     log: { warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {} },
@@ -128,15 +145,19 @@ class DatabaseSilent extends Error {
 }
 
 const prepareSession =
-  (statementMs: number | undefined) =>
+  (sessionMs: number, statementMs: number | undefined) =>
   (connection: Connection, done: (failure: unknown, connection: Connection) => void): void => {
-    const settings = sessionSettings.map((sql) => ask(connection, sql));
-    const limit = statementMs === undefined ? [] : [limitStatements(connection, statementMs)];
-    Promise.all([...settings, ...limit]).then(
+    const settings = applySettings(connection);
+    const patience = ask(connection, "SET SESSION wait_timeout = ?", [Math.ceil(sessionMs / 1000)]);
+    const limit = statementMs === undefined ? null : limitStatements(connection, statementMs);
+    Promise.all([settings, patience, limit]).then(
       () => done(null, connection),
       (failure) => done(failure, connection),
     );
   };
+
+const applySettings = (connection: Connection): Promise<unknown> =>
+  Promise.all(sessionSettings.map((sql) => ask(connection, sql)));
 
 /** MariaDB takes seconds and limits every statement; MySQL takes milliseconds and limits only SELECT. */
 async function limitStatements(connection: Connection, withinMs: number): Promise<void> {
@@ -152,8 +173,20 @@ async function limitStatements(connection: Connection, withinMs: number): Promis
  */
 export const asBinding = (values: unknown): Knex.RawBinding => values as Knex.RawBinding;
 
-/** A connection outside the pool, for state that belongs to a connection, such as locks. The caller ends it. */
-export const openConnection = (db: Knex): Promise<Connection> => db.client.acquireRawConnection();
+/**
+ * A connection outside the pool, for state that belongs to a connection, such as locks. The caller ends it. It has no limit
+ * on its silence but that of the server.
+ */
+export async function openConnection(db: Knex): Promise<Connection> {
+  const connection: Connection = await db.client.acquireRawConnection();
+  try {
+    await applySettings(connection);
+    return connection;
+  } catch (failure) {
+    abandonConnection(connection);
+    throw failure;
+  }
+}
 
 /** Ends a connection at once. Its pending queries fail; the driver's own `destroy` leaves them unanswered. */
 export function abandonConnection(connection: Connection): void {

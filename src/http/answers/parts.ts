@@ -78,7 +78,7 @@ export const searchedPageOf = <Schema extends TSchema>(title: string, schema: Sc
   });
   const nextCursor = Type.Union([text, Type.Null()], {
     description:
-      "`null` at the end. In a search (`q`) a short or even empty page may have a cursor: the search has found nothing more so far and continues from there.",
+      "`null` at the end. In a search (`q`, `type`, or by `completedAt` with a time of creation) a short or even empty page may have a cursor: the search has found nothing more so far and continues from there.",
   });
   return named(title, { data: Type.Array(schema), pagination: numberedPage("SearchedPagination", total, nextCursor) });
 };

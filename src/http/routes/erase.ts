@@ -116,8 +116,14 @@ function queriesOf(
     withUnmade: (upTo) => askIncluding(readPosition, "jobs", upTo, () => mailings.withUnmade(tenant)),
     schedules: (upTo) => askIncluding(readPosition, "schedules", upTo, () => schedules.all(tenant)),
     running: async (type, upTo) => {
-      const ask = () => jobs.list(tenant, { ...runningJobs, type });
-      const { jobs: running, readSequence } = await askIncluding(readPosition, "jobs", upTo, ask);
+      const list = (cursor: string | null) => jobs.list(tenant, { ...runningJobs, type, cursor });
+      const { readSequence, ...first } = await askIncluding(readPosition, "jobs", upTo, () => list(null));
+      const running = [...first.jobs];
+      for (let next = first.nextCursor; next !== null; ) {
+        const page = await askReadModel(() => list(next));
+        running.push(...page.jobs);
+        next = page.nextCursor;
+      }
       return { jobIds: running.map(({ id }) => id), readSequence };
     },
     untilErased: async (sequence) => {
@@ -126,7 +132,7 @@ function queriesOf(
   };
 }
 
-const runningJobs: Omit<JobListOptions, "type"> = {
+const runningJobs: Omit<JobListOptions, "type" | "cursor"> = {
   statuses: ["processing"],
   mailing: null,
   createdAfter: null,
@@ -134,7 +140,6 @@ const runningJobs: Omit<JobListOptions, "type"> = {
   q: null,
   page: 1,
   pageSize,
-  cursor: null,
   sortBy: "createdAt",
   order: "desc",
 };
