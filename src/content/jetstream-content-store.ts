@@ -54,7 +54,12 @@ export async function createJetStreamContentStore(
       }
     },
     erase: async (job) => {
-      for (let stored = await last(job); stored !== null; stored = await last(job)) await overwrite(stored.sequence);
+      for (let stored = await last(job); stored !== null; stored = await last(job)) {
+        // First the one that it replaces: once the last of two is gone, NATS 2.9 answers that the subject has none.
+        const replaced = replacedBy(stored);
+        if (replaced !== null) await overwrite(replaced);
+        await overwrite(stored.sequence);
+      }
     },
   };
 }

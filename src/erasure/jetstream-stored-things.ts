@@ -2,7 +2,7 @@ import { createInbox, type Msg } from "nats";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { type DurableConsumer, ensureDurable, nextMessages, readPending } from "../nats/consumers.ts";
-import { isStreamMissing } from "../nats/errors.ts";
+import { isConsumerMissing, isStreamMissing } from "../nats/errors.ts";
 import { deliveryOf, isStatus, storedAtOf } from "../nats/message.ts";
 import { nameWith } from "../nats/names.ts";
 import { describesObject, nameOfObject, streamOfObjects } from "../nats/object-store.ts";
@@ -23,6 +23,10 @@ type Source = {
 export function createJetStreamStoredThings(connection: JetStreamConnection, prefix: string): StoredThings {
   const contents = contentsOf(prefix);
   const sources = [contents, attachmentsOf(prefix)];
+  // The sooner it is seen the better: what is stored meanwhile may bring the stream up to the position again.
+  connection.onReconnect(() => {
+    for (const { consumer } of sources) ensureSweeper(connection, consumer).catch(() => {});
+  });
   return {
     unsettled: async (storedBeforeMs) => {
       for (const source of sources) {
@@ -32,11 +36,12 @@ export function createJetStreamStoredThings(connection: JetStreamConnection, pre
       return [];
     },
     unsettledOf: async function* (tenant) {
-      await ensureDurable(connection, contents.consumer);
+      await ensureSweeper(connection, contents.consumer);
       const { stream, name } = contents.consumer;
-      const manager = await asking(connection, () => connection.nats.jetstreamManager({ checkAPI: false }));
+      const manager = await manage(connection);
       const { ack_floor } = await asking(connection, () => manager.consumers.info(stream, name));
-      const headers = { batch: readAtOnce, headersOnly: true };
+      const { state } = await asking(connection, () => manager.streams.info(stream));
+      const headers = { batch: readAtOnce, headersOnly: true, end: state.last_seq };
       for await (const messages of readPending(connection, stream, ack_floor.stream_seq, headers)) {
         for (const message of messages) {
           const job = contents.thingOf(message.subject)?.job;
@@ -47,13 +52,39 @@ export function createJetStreamStoredThings(connection: JetStreamConnection, pre
   };
 }
 
+/**
+ * After a power cut the stream may end before the position of the consumer, up to NATS 2.12: what is stored next gets numbers
+ * that the consumer has passed. A new consumer gives it all things again, each of which costs a look.
+ */
+async function ensureSweeper(connection: JetStreamConnection, consumer: DurableConsumer): Promise<void> {
+  await ensureDurable(connection, consumer);
+  if (!(await isAhead(connection, consumer))) return;
+  const manager = await manage(connection);
+  await asking(connection, () => manager.consumers.delete(consumer.stream, consumer.name)).catch((failure: unknown) => {
+    // Another process was faster.
+    if (!isConsumerMissing(failure)) throw failure;
+  });
+  await ensureDurable(connection, consumer);
+}
+
+async function isAhead(connection: JetStreamConnection, { stream, name }: DurableConsumer): Promise<boolean> {
+  const manager = await manage(connection);
+  // Before the stream: it does not end before a position from then.
+  const { delivered } = await asking(connection, () => manager.consumers.info(stream, name));
+  const { state } = await asking(connection, () => manager.streams.info(stream));
+  return delivered.stream_seq > state.last_seq;
+}
+
+const manage = (connection: JetStreamConnection) =>
+  asking(connection, () => connection.nats.jetstreamManager({ checkAPI: false }));
+
 async function unsettledOf(
   connection: JetStreamConnection,
   { consumer, thingOf }: Source,
   storedBeforeMs: number,
 ): Promise<readonly UnsettledThing[]> {
   try {
-    await ensureDurable(connection, consumer);
+    await ensureSweeper(connection, consumer);
   } catch (failure) {
     // The stream of attachments is created with the first attachment.
     if (isStreamMissing(failure)) return [];
@@ -103,6 +134,12 @@ const sweeperOf = (stream: string, filterSubject: string | null): DurableConsume
 
 const millisOf = (message: Msg): number => Number(storedAtOf(message)) / 1e6;
 
+/** Of those that come again, the number of messages that are pending says nothing. */
+function isLast(message: Msg): boolean {
+  const { pending, deliveries } = deliveryOf(message);
+  return pending === 0 && deliveries === 1;
+}
+
 /** The messages that a consumer has now, without waiting for more. */
 async function nextAtOnce(connection: JetStreamConnection, { stream, name }: DurableConsumer): Promise<readonly Msg[]> {
   const { nats } = connection;
@@ -116,7 +153,7 @@ async function nextAtOnce(connection: JetStreamConnection, { stream, name }: Dur
           callback: (_, message) => {
             if (!isStatus(message)) messages.push(message);
             timer.refresh();
-            if (isStatus(message) || messages.length === atOnce || deliveryOf(message).pending === 0) done();
+            if (isStatus(message) || messages.length === atOnce || isLast(message)) done();
           },
         });
         const done = (): void => {

@@ -31,7 +31,10 @@ export function openBucket(
   );
 }
 
-/** All entries of a bucket, oldest change first, read from the leader. Throws the client's error if there is no such bucket. */
+/**
+ * All entries of a bucket, oldest change first, read from the leader. Each once: a bucket that was written while it was backed
+ * up has two messages of one. Throws the client's error if there is no such bucket.
+ */
 export async function readEntries(
   connection: JetStreamConnection,
   bucket: string,
@@ -39,10 +42,13 @@ export async function readEntries(
   const [stream, all] = [streamOfBucket(bucket), subjectsOfBucket(bucket)];
   const last = await asking(connection, () => lastMessageOf(connection, stream, all));
   const messages = await readOn(connection, stream, all, 1, last?.sequence ?? 0);
-  return messages.map(({ subject, data }) => ({
-    name: subject.slice(all.length - 1),
-    text: Buffer.from(data).toString(),
-  }));
+  const texts = new Map<string, string>();
+  for (const { subject, data } of messages) {
+    const name = subject.slice(all.length - 1);
+    texts.delete(name);
+    texts.set(name, Buffer.from(data).toString());
+  }
+  return [...texts].map(([name, text]) => ({ name, text }));
 }
 
 /** The new state of an entry; with `text` null the entry stays as it is. */

@@ -139,6 +139,11 @@ export type PendingOptions = {
   readonly batch: number;
   readonly subject?: string | null;
   readonly headersOnly?: boolean;
+  /**
+   * The last sequence that matters, for a stream that messages are removed from: the server may have counted some that it
+   * then does not deliver, those of NATS 2.9 also some that were removed before.
+   */
+  readonly end?: number;
   readonly next?: (pull: Pull) => Promise<readonly Msg[]>;
 };
 
@@ -150,14 +155,15 @@ export async function* readPending(
   connection: JetStreamConnection,
   stream: string,
   afterSequence: number,
-  { batch, subject = null, headersOnly = false, next = (pull) => pull.next() }: PendingOptions,
+  { batch, subject = null, headersOnly = false, end, next = (pull) => pull.next() }: PendingOptions,
 ): AsyncGenerator<readonly Msg[]> {
   const reader = await createReader(connection, stream, afterSequence, subject, { headersOnly });
-  const pull = openPull(connection, nextMessages(stream, reader.name), { batch });
+  const pull = openPull(connection, nextMessages(stream, reader.name), { batch, ...(end !== undefined && { end }) });
   let delivered = 0;
   try {
     while (delivered < reader.pending) {
       const messages = await next(pull);
+      if (messages.length === 0) return;
       delivered += messages.length;
       if (deliveryOf(messages.at(-1) as Msg).consumerSequence !== delivered)
         throw new PullEnded("messages were skipped");

@@ -14,8 +14,8 @@ const is =
 export const isStreamMissing = is(10059);
 export const isConsumerMissing = is(10014);
 export const isMessageMissing = is(10037);
-/** The message to be removed does not exist, or no longer exists. */
-export const isNothingToRemove = is(10037, 10043, 10057);
+/** The message to be removed does not exist, or no longer exists; or, with 10057, was not removed for any other reason. */
+export const isNotRemoved = is(10037, 10043, 10057);
 /** Another writer has written to the subject since; 10164 means the same in newer releases. */
 export const isWrongSequence = is(10071, 10164);
 /**
@@ -25,8 +25,8 @@ export const isWrongSequence = is(10071, 10164);
 export const isBusy = is(10158, 10163, 10167);
 /** The message is larger than the stream takes. */
 export const isTooLarge = is(10054);
-/** The limit of the stream, of the account or of the server. */
-export const isOutOfRoom = is(10077, 10023, 10047);
+/** The limit of the stream, of the account (10002) or of the server. */
+export const isOutOfRoom = is(10077, 10002, 10023, 10047);
 /** A cluster with some nodes missing cannot place all the copies of a stream. */
 export const isNoPlaceYet = is(10005);
 /** Another process created a stream of this name at the same moment. */

@@ -1,7 +1,7 @@
 import { type ApiError, headers, type Msg, type MsgHdrs, NatsError } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, isClustered, type JetStreamConnection } from "./connection.ts";
-import { isMessageMissing, isNothingToRemove, isOutOfRoom, isWrongSequence } from "./errors.ts";
+import { isMessageMissing, isNotRemoved, isOutOfRoom, isWrongSequence } from "./errors.ts";
 import { askLeader, leadsForMs } from "./leader.ts";
 import type { StoredMessage } from "./message.ts";
 
@@ -136,12 +136,17 @@ export const nextMessageOf = (connection: JetStreamConnection, stream: string, f
 export const messageAt = (connection: JetStreamConnection, stream: string, sequence: number) =>
   getMessage(connection, stream, { seq: sequence });
 
-/** Overwrites a message and removes it from the stream; a missing message is not a failure. */
+/**
+ * Overwrites a message and removes it from the stream; a missing message is not a failure. Throws Unavailable where it stays:
+ * up to 2.12, NATS removes nothing while it makes a snapshot of the stream.
+ */
 export async function removeMessage(connection: JetStreamConnection, stream: string, sequence: number): Promise<void> {
   try {
     await askJetStream(connection, `$JS.API.STREAM.MSG.DELETE.${stream}`, JSON.stringify({ seq: sequence }));
   } catch (failure) {
-    if (!isNothingToRemove(failure)) throw failure;
+    if (!isNotRemoved(failure)) throw failure;
+    if ((await messageAt(connection, stream, sequence)) !== null)
+      throw new Unavailable(`${stream} keeps a message that was to be removed: it may be backed up now.`, { cause: failure });
   }
 }
 

@@ -91,7 +91,7 @@ export function openObjects(
 
   /** Deleting an object only unlinks its chunks: their bytes would stay on the disk. */
   const overwrite = async (chunks: string): Promise<void> => {
-    // Oldest first: once the last of more than two is gone, NATS 2.9 answers that a subject has none.
+    // Oldest first: once the last of two is gone, NATS 2.9 answers that a subject has none.
     const next = () => nextMessageOf(connection, stream, chunks, 1);
     for (let chunk = await next(); chunk !== null; chunk = await next()) {
       // Another process may be erasing the same object.
@@ -140,7 +140,8 @@ export function openObjects(
   /** A consumer costs less than to look for the first of the chunks. */
   const chunksOfWhole = async (info: ObjectInfo): Promise<Buffer> => {
     const chunks: Uint8Array[] = [];
-    for await (const messages of readPending(connection, stream, 0, { batch: chunksAtOnce, subject: chunksOf(info) })) {
+    const wanted = { batch: chunksAtOnce, subject: chunksOf(info), end: info.revision };
+    for await (const messages of readPending(connection, stream, 0, wanted)) {
       for (const { data } of messages) chunks.push(data);
     }
     if (chunks.length === info.chunks) return Buffer.concat(chunks);
@@ -171,8 +172,10 @@ export function openObjects(
       }),
     erase: (object) =>
       asking(connection, async () => {
-        await open();
-        await overwrite(allChunksOf(object));
+        const { manager } = await open();
+        // By their own subjects: to find a message by a pattern, NATS 2.9 reads all of the stream.
+        const { state } = await manager.streams.info(stream, { subjects_filter: allChunksOf(object) });
+        for (const chunks of Object.keys(state.subjects ?? {})) await overwrite(chunks);
         const described = () => nextMessageOf(connection, stream, descriptionOf(object), 1);
         // A process that died while it replaced an object has left two.
         for (let found = await described(); found !== null; found = await described()) {

@@ -41,8 +41,8 @@ export class PullEnded extends Unavailable {}
 
 export type Pull = {
   /**
-   * The messages since the last call, at least one; waits for it. Throws PullEnded when the consumer is gone or stays
-   * silent: create it again, and start another pull.
+   * The messages since the last call, at least one unless the consumer has come to the end; waits for it. Throws PullEnded
+   * when the consumer is gone or stays silent: create it again, and start another pull.
    */
   next(): Promise<readonly Msg[]>;
   close(): void;
@@ -57,13 +57,22 @@ export type PullOptions = {
    * together. Without it, there is no rest.
    */
   readonly restMs?: () => number;
+  /** The sequence of the end, for a stream that messages are removed from; without it, there is always more to come. */
+  readonly end?: number;
 };
+
+/** What a heartbeat says of the messages of the stream that the consumer has passed, delivered or not. */
+const passedHeader = "Nats-Last-Stream";
 
 /**
  * Requests messages from a consumer, `batch` at a time and hardly more than that ahead of its reader. The client's own
  * iterators prefetch, continue after a consumer was deleted, and lose count over a server's crash.
  */
-export function openPull(connection: JetStreamConnection, nextSubject: string, { batch, restMs }: PullOptions): Pull {
+export function openPull(
+  connection: JetStreamConnection,
+  nextSubject: string,
+  { batch, restMs, end: lastWanted }: PullOptions,
+): Pull {
   const { nats } = connection;
   const inbox = createInbox();
   let arrived: Msg[] = [];
@@ -76,6 +85,7 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
   let hasRested = false;
   /** Whether the last request was for what is there, however much that is: of a steady flow, one request brings it all. */
   let asksAll = false;
+  let isAtEnd = false;
   let failure: PullEnded | null = null;
   // Checked periodically, because a separate timer for each message costs more than the message.
   let ticksSinceAsked = 0;
@@ -134,6 +144,9 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
         if (arrived.length === 0) ask();
       } else if (codeOf(message) !== heartbeat) {
         end(`${codeOf(message)} ${message.headers?.description}`);
+      } else if (lastWanted !== undefined && Number(message.headers?.get(passedHeader)) >= lastWanted) {
+        isAtEnd = true;
+        notify();
       }
     },
   });
@@ -152,7 +165,7 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
         // More of them wait: they come while the reader is busy with these.
         ask();
       }
-      while (arrived.length === 0 && failure === null) {
+      while (arrived.length === 0 && failure === null && !isAtEnd) {
         await new Promise<void>((resolve) => {
           notify = resolve;
         });

@@ -69,8 +69,9 @@ async function readToTheEnd(
 ): Promise<void> {
   // Asked each time, because the last entry may be removed from its list meanwhile.
   const last = await asking(connection, () => lastMessageOf(connection, stream, all));
-  const reached = await readSubjects(connection, stream, afterSequence, onSubject);
-  if (reached < (last?.sequence ?? 0)) throw new Unavailable("A replica has not yet all of the suppressions.");
+  const end = last?.sequence ?? 0;
+  const reached = await readSubjects(connection, stream, afterSequence, end, onSubject);
+  if (reached < end) throw new Unavailable("A replica has not yet all of the suppressions.");
 }
 
 /** Returns the sequence that it reached: the end of the replica that answered, which may lag behind. */
@@ -78,11 +79,12 @@ async function readSubjects(
   connection: JetStreamConnection,
   stream: string,
   afterSequence: number,
+  end: number,
   onSubject: (subject: string) => void,
 ): Promise<number> {
   let reached = afterSequence;
   try {
-    for await (const messages of readPending(connection, stream, afterSequence, { batch: readAtOnce })) {
+    for await (const messages of readPending(connection, stream, afterSequence, { batch: readAtOnce, end })) {
       for (const message of messages) {
         onSubject(message.subject);
         reached = deliveryOf(message).streamSequence;

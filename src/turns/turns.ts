@@ -25,10 +25,13 @@ export interface Turns {
   /** Puts a turn, once: one that is still there, waiting or held, stays as it is. Throws LogFull if there is no room. */
   put(turn: QueuedTurn, place: TurnPlace): Promise<void>;
   /**
-   * The jobs of which there is a turn, waiting or held. Costs as much as there are turns. A queue whose turns the server has
-   * lost is dropped, so that they can be put again.
+   * The jobs of which there is a turn, waiting or held. Costs as much as there are turns. A queue of which the server has
+   * lost turns, or gives them to no worker, is dropped, so that they can be put again.
    */
   jobs(): Promise<(job: JobRef) => boolean>;
-  /** When the queue of turns was made, another time once it was lost; null where it was lost and is not made again yet. */
+  /**
+   * When the queue of turns was made, another time once it was lost; null where it was lost and is not made again yet. One
+   * that the server has damaged while it was away is dropped, as above.
+   */
   madeAt(): Promise<string | null>;
 }

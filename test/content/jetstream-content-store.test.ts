@@ -1,11 +1,19 @@
 import { expect } from "chai";
-import { ErrorCode, type JetStreamClient, type JetStreamManager, type JetStreamOptions, NatsError } from "nats";
+import {
+  ErrorCode,
+  headers,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JetStreamOptions,
+  NatsError,
+} from "nats";
 import { v7 as uuid } from "uuid";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf } from "../../src/content/encode-content.ts";
 import { createJetStreamAttachmentStore } from "../../src/content/jetstream-attachment-store.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
+import { messageAt } from "../../src/nats/jetstream-api.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
@@ -129,6 +137,27 @@ describe("the content store in JetStream", () => {
       bytes: before.bytes,
       subjects: before.subjects,
     });
+  });
+
+  it("erases both contents of a job whose process died while it replaced one", async () => {
+    const [job, other] = [
+      { tenant: "default", jobId: uuid() },
+      { tenant: "default", jobId: uuid() },
+    ];
+    const manager = await opened.connection.nats.jetstreamManager();
+    const last = async () => (await manager.streams.info(`${nats.prefix}_CONTENT`)).state.last_seq;
+    await store.put(job, Buffer.from("with an address"));
+    const replaced = await last();
+    await store.put(other, Buffer.from("between"));
+    const more = headers();
+    more.set("Waybill-Replaces", String(replaced));
+    const subject = `${nats.prefix}.content.default.${job.jobId}`;
+    await opened.connection.nats.jetstream().publish(subject, Buffer.from("without"), { headers: more });
+    await store.erase(job);
+    for (const sequence of [replaced, await last()]) {
+      expect(await messageAt(opened.connection, `${nats.prefix}_CONTENT`, sequence)).to.equal(null);
+    }
+    expect(await store.get(other)).not.to.equal(null);
   });
 
   it("stores a content as one message on the job's own subject, apart from the log", async () => {
