@@ -146,7 +146,9 @@ export async function removeMessage(connection: JetStreamConnection, stream: str
   } catch (failure) {
     if (!isNotRemoved(failure)) throw failure;
     if ((await messageAt(connection, stream, sequence)) !== null)
-      throw new Unavailable(`${stream} keeps a message that was to be removed: it may be backed up now.`, { cause: failure });
+      throw new Unavailable(`${stream} keeps a message that was to be removed: it may be backed up now.`, {
+        cause: failure,
+      });
   }
 }
 

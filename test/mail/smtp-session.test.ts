@@ -225,7 +225,7 @@ async function startSlowReader(): Promise<string> {
   const server = createServer((socket) => {
     let isInMessage = false;
     socket.on("error", () => {}).write("220 slow\r\n");
-    socket.on("data", async (bytes) => {
+    const take = async (bytes: Buffer): Promise<void> => {
       if (isInMessage) {
         socket.pause();
         await pause(8);
@@ -234,7 +234,8 @@ async function startSlowReader(): Promise<string> {
       }
       isInMessage = bytes.toString() === "DATA\r\n";
       socket.write(isInMessage ? "354 go on\r\n" : "250 slow\r\n");
-    });
+    };
+    socket.on("data", (bytes: Buffer) => void take(bytes));
   }).listen(0, "127.0.0.1");
   server.once("connection", () => server.close());
   await once(server, "listening");
