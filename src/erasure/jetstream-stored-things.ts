@@ -1,4 +1,4 @@
-import { createInbox, type Msg } from "nats";
+import { type ConsumerInfo, createInbox, type Msg } from "nats";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { type DurableConsumer, ensureDurable, nextMessages, readPending } from "../nats/consumers.ts";
@@ -36,10 +36,9 @@ export function createJetStreamStoredThings(connection: JetStreamConnection, pre
       return [];
     },
     unsettledOf: async function* (tenant) {
-      await ensureSweeper(connection, contents.consumer);
-      const { stream, name } = contents.consumer;
+      const { stream } = contents.consumer;
+      const { ack_floor } = await ensureSweeper(connection, contents.consumer);
       const manager = await manage(connection);
-      const { ack_floor } = await asking(connection, () => manager.consumers.info(stream, name));
       const { state } = await asking(connection, () => manager.streams.info(stream));
       const headers = { batch: readAtOnce, headersOnly: true, end: state.last_seq };
       for await (const messages of readPending(connection, stream, ack_floor.stream_seq, headers)) {
@@ -56,23 +55,22 @@ export function createJetStreamStoredThings(connection: JetStreamConnection, pre
  * After a power cut the stream may end before the position of the consumer, up to NATS 2.12: what is stored next gets numbers
  * that the consumer has passed. A new consumer gives it all things again, each of which costs a look.
  */
-async function ensureSweeper(connection: JetStreamConnection, consumer: DurableConsumer): Promise<void> {
-  await ensureDurable(connection, consumer);
-  if (!(await isAhead(connection, consumer))) return;
+async function ensureSweeper(connection: JetStreamConnection, consumer: DurableConsumer): Promise<ConsumerInfo> {
+  const { stream, name } = consumer;
   const manager = await manage(connection);
-  await asking(connection, () => manager.consumers.delete(consumer.stream, consumer.name)).catch((failure: unknown) => {
-    // Another process was faster.
-    if (!isConsumerMissing(failure)) throw failure;
-  });
-  await ensureDurable(connection, consumer);
-}
-
-async function isAhead(connection: JetStreamConnection, { stream, name }: DurableConsumer): Promise<boolean> {
-  const manager = await manage(connection);
-  // Before the stream: it does not end before a position from then.
-  const { delivered } = await asking(connection, () => manager.consumers.info(stream, name));
-  const { state } = await asking(connection, () => manager.streams.info(stream));
-  return delivered.stream_seq > state.last_seq;
+  for (;;) {
+    await ensureDurable(connection, consumer);
+    try {
+      // Before the stream: it does not end before a position from then.
+      const info = await asking(connection, () => manager.consumers.info(stream, name));
+      const { state } = await asking(connection, () => manager.streams.info(stream));
+      if (info.delivered.stream_seq <= state.last_seq) return info;
+      await asking(connection, () => manager.consumers.delete(stream, name));
+    } catch (failure) {
+      // Another process was faster.
+      if (!isConsumerMissing(failure)) throw failure;
+    }
+  }
 }
 
 const manage = (connection: JetStreamConnection) =>

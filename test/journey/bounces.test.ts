@@ -145,7 +145,7 @@ describe("a mail that comes back after it was sent", function () {
     expect(await sendBack(forged, bounceOf(forged))).to.match(/^550 5\.1\.1/);
     expect(await sendBack("someone@b.example.org", bounceOf("x"))).to.match(/^550/);
     expect(await sendBack(from, "From: cid@example.com\r\nSubject: Re: News\r\n\r\nThank you!\r\n")).to.match(/^250/);
-    expect(await sendBack(from, `Subject: big\r\n\r\n${"x".repeat(998)}\r\n`.repeat(6000))).to.match(/^552/);
+    expect(await sendBack(from, `Subject: big\r\n\r\n${"x".repeat(998)}\r\n`.repeat(13_000))).to.match(/^552/);
     for (let times = 0; times < 3; times += 1) expect(await sendBack(from, bounceOf(from))).to.match(/^250/);
     await eventually(async () => expect(await progressOf(jobId)).to.include({ bounced: 1 }));
     const events = (await client.get(`/api/jobs/${jobId}/events`)).body as { type: string }[];

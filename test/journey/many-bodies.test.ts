@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
+import { eventually } from "../support/eventually.ts";
 import { type Stage, setStage } from "../support/stage.ts";
 import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
@@ -35,16 +36,21 @@ describe("A process of the API that is sent many large bodies at once", function
     await stage.cleanUp();
   });
 
-  it("stays within the memory that its manifest allows, takes some, and tells the others when to come again", async () => {
+  it("stays within the memory that its manifest allows, tells those that it does not take when to come again, and takes more afterwards", async () => {
     const file = { filename: "a.bin", contentType: "application/octet-stream", content: "A".repeat(6_900_000) };
     const mailing = { subject: "Invoice", body: "t".repeat(900_000), recipients: ["ada@example.com"] };
     const body = Buffer.from(JSON.stringify({ ...mailing, attachments: [file] }));
     expect(body.length).to.be.within(7_800_000, 7_900_000);
     const answers = await postAtOnce(`${api.url}/api/jobs`, body, 150);
-    const statuses = new Set(answers.flatMap(({ status }) => status ?? []));
-    expect([...statuses].sort()).to.deep.equal([201, 503]);
-    for (const { status, retryAfter } of answers) if (status === 503) expect(retryAfter).to.equal("2");
+    // On a busy machine it may take none of them in time.
+    for (const { status, retryAfter } of answers) {
+      expect(status).to.be.oneOf([201, 503, null]);
+      if (status === 503) expect(retryAfter).to.equal("2");
+    }
+    expect(answers.map(({ status }) => status)).to.include(503);
     expect(await mostResident(api.pid)).to.be.lessThan(await memoryLimit());
+    const post = async () => (await postAtOnce(`${api.url}/api/jobs`, body, 1))[0]?.status;
+    await eventually(async () => expect(await post()).to.equal(201), 30_000);
   });
 });
 
