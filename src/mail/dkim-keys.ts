@@ -1,5 +1,5 @@
-import { domainToASCII } from "node:url";
 import type { DkimKey, DkimSettings } from "./dkim.ts";
+import { domainOf } from "./domain-of.ts";
 
 /** The keys that sign the mails of one sender, at this moment. */
 export type KeysAt = (moment: Date) => readonly DkimKey[];
@@ -10,7 +10,7 @@ export type KeysAt = (moment: Date) => readonly DkimKey[];
  * signs; an RSA and an Ed25519 key sign side by side. Null if no key will ever sign.
  */
 export function keysOfSender({ keys, fallback }: DkimSettings, from: string): KeysAt | null {
-  const sender = toDomain(from);
+  const sender = domainOf(from);
   const keysAt = (moment: number): readonly DkimKey[] => {
     const due = keys.filter((key) => isAligned(sender, key.domain) && startOf(key) <= moment);
     const nearest = Math.max(...due.map(({ domain }) => domain.length));
@@ -26,8 +26,6 @@ export function keysOfSender({ keys, fallback }: DkimSettings, from: string): Ke
   if (stretches.every((stretch) => stretch.keys.length === 0)) return null;
   return (moment) => stretches.find(({ start }) => start <= moment.getTime())?.keys ?? [];
 }
-
-const toDomain = (address: string): string => domainToASCII(address.slice(address.lastIndexOf("@") + 1).toLowerCase());
 
 const isAligned = (sender: string, domain: string): boolean => sender === domain || sender.endsWith(`.${domain}`);
 

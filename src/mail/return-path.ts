@@ -1,5 +1,6 @@
 import { hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
 import { domainToASCII } from "node:url";
+import { domainOf } from "./domain-of.ts";
 
 type JobId = { readonly jobId: string };
 
@@ -152,8 +153,6 @@ function withAsciiDomain(address: string): string {
   const domain = address.lastIndexOf("@") + 1;
   return address.slice(0, domain) + domainToASCII(address.slice(domain));
 }
-
-const domainOf = (address: string): string => domainToASCII(address.slice(address.lastIndexOf("@") + 1));
 
 /** The address in the domain of the sender, or in the nearest domain above it: RFC 9477 3.1 wants them to be aligned. */
 function addressAlignedWith(sender: string, addresses: readonly string[]): string | null {

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { domainToASCII } from "node:url";
 import { isLoopback } from "../access/auth-mode.ts";
 import { addressOf } from "../domain/recipients/address.ts";
+import { domainOf } from "../mail/domain-of.ts";
 import { longestReturnLocalPart } from "../mail/return-path.ts";
 import { isEmailAddress, isMailbox } from "../schemas/email-address.ts";
 import { domainName } from "./dkim-settings.ts";
@@ -29,7 +29,7 @@ function readSmtpName(read: SettingReader): string | null {
   const given = read.raw("SMTP_NAME");
   const isName = (name: string): boolean => domainName.test(name) && isIP(name) === 0;
   if (given !== null && !isName(given)) read.fault("SMTP_NAME", given, "the name of a host: mail.example.org");
-  const domainOfSender = domainToASCII(addressOf(read.text("MAIL_FROM", "")).replace(/^.*@/, ""));
+  const domainOfSender = domainOf(addressOf(read.text("MAIL_FROM", "")));
   return given ?? [hostname(), domainOfSender].find((name) => name.includes(".") && isName(name)) ?? null;
 }
 
