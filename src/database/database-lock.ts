@@ -81,19 +81,27 @@ async function waitForLock(
   return false;
 }
 
-async function isWanted(connection: Connection, { yieldTo }: LockRequest): Promise<boolean> {
-  if (yieldTo === undefined) return false;
-  const [row] = await ask<{ free: number }>(connection, `SELECT IS_FREE_LOCK(${lockName}) AS free`, [yieldTo]);
-  return row?.free !== 1;
+async function isWanted(connection: Connection, request: LockRequest): Promise<boolean> {
+  const { sql, names } = wantedBy(request);
+  const [row] = await ask<{ wanted: number }>(connection, `SELECT ${sql} AS wanted`, names);
+  return row?.wanted !== 0;
+}
+
+/** Whether another process requests the lock, as an expression that is 0 or 1, and the names that it asks about. */
+function wantedBy({ yieldTo }: LockRequest): { readonly sql: string; readonly names: readonly string[] } {
+  if (yieldTo === undefined) return { sql: "0", names: [] };
+  return { sql: `COALESCE(IS_FREE_LOCK(${lockName}), 0) <> 1`, names: [yieldTo] };
 }
 
 function hold(connection: Connection, request: LockRequest): HeldLock {
   const over = new AbortController();
   const released = new AbortController();
+  const { sql: wanted, names } = wantedBy(request);
+  // One statement: an idle process asks little else, and asks this for each of its locks.
+  const question = `SELECT IS_USED_LOCK(${lockName}) = CONNECTION_ID() AS ours, ${wanted} AS wanted`;
   const isStillOurs = async (): Promise<boolean> => {
-    const sql = `SELECT IS_USED_LOCK(${lockName}) = CONNECTION_ID() AS ours`;
-    const [row] = await ask<{ ours: number | null }>(connection, sql, [request.name]);
-    return row?.ours === 1 && !(await isWanted(connection, request));
+    const [row] = await ask<{ ours: number | null; wanted: number }>(connection, question, [request.name, ...names]);
+    return row?.ours === 1 && row.wanted === 0;
   };
   const beat = async (): Promise<void> => {
     while (await isStillOurs()) await pause(beatMs, undefined, { signal: released.signal });
