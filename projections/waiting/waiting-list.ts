@@ -15,8 +15,10 @@ const restoredAtOnce = 1000;
  */
 export const createWaitingList = (db: Knex): WaitingList =>
   onReadableRows(db, waitingProjector, {
-    takeDue: (limit, put) =>
-      inTransaction(db, async (transaction) => {
+    takeDue: async (limit, put) => {
+      const isDue = await db(table).where("ready_at", "<=", new Date()).first(db.raw("1"));
+      if (isDue === undefined) return 0;
+      return inTransaction(db, async (transaction) => {
         const rows: WaitingRow[] = await transaction(table)
           .where("ready_at", "<=", new Date())
           .orderBy("ready_at")
@@ -30,7 +32,8 @@ export const createWaitingList = (db: Knex): WaitingList =>
           await transaction(table).whereIn("job_id", done).update({ ready_at: null, handed_over_at: new Date() });
         }
         return done.length;
-      }),
+      });
+    },
     restore: async (isThere) => {
       const rows: Pick<WaitingRow, "tenant" | "job_id">[] = await db(table)
         .whereNotNull("handed_over_at")

@@ -11,9 +11,11 @@ import { type DeliveryRow, webhookDeliveriesTable } from "./rows.ts";
  */
 export const createDueDeliveries = (db: Knex): DueDeliveries =>
   onReadableRows(db, webhookDeliveriesProjector, {
-    take: (limit, leaseMs) =>
-      inTransaction(db, async (transaction) => {
-        const table = webhookDeliveriesTable("");
+    take: async (limit, leaseMs) => {
+      const table = webhookDeliveriesTable("");
+      const isDue = await db(table).where("due_at", "<=", new Date()).first(db.raw("1"));
+      if (isDue === undefined) return [];
+      return inTransaction(db, async (transaction) => {
         const rows: DeliveryRow[] = await transaction(table)
           .where("due_at", "<=", new Date())
           .orderBy("due_at")
@@ -25,5 +27,6 @@ export const createDueDeliveries = (db: Knex): DueDeliveries =>
         const dueAgainAt = new Date(Date.now() + leaseMs);
         if (ids.length > 0) await transaction(table).whereIn("delivery_id", ids).update({ due_at: dueAgainAt });
         return rows.map(({ tenant, job_id, delivery_id }) => ({ tenant, jobId: job_id, deliveryId: delivery_id }));
-      }),
+      });
+    },
   });

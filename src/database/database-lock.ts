@@ -3,7 +3,8 @@ import type { Knex } from "knex";
 import type { Connection } from "mysql2";
 import { abandonConnection, ask, openConnection } from "./database.ts";
 
-const beatMs = 500;
+/** How soon a holder notices that it has lost its lock, or that another process requests it. */
+const beatMs = 1000;
 /** The server detects a stopped holder, or one whose host vanished, after this long without a heartbeat. */
 const holderSilenceSeconds = 10;
 

@@ -72,12 +72,12 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       maxPreparedStatements: 100,
       stream: ({ config }: { config: { host: string; port: number } }) => open(config),
     },
-    // Idle connections are closed before they count as silent, here or on the server.
+    // Idle connections are closed before they count as silent, here or on the server; but none that is used every few seconds.
     pool: {
       min: 0,
       max: connections,
       acquireTimeoutMillis: acquireMs,
-      idleTimeoutMillis: Math.min(silenceMs, sessionMs) / 2,
+      idleTimeoutMillis: Math.min(silenceMs, sessionMs) * 0.8,
       afterCreate: prepareSession(sessionMs, statementMs),
     },
     // Every failure also reaches the caller, which logs it with its context.

@@ -16,8 +16,8 @@ import { type Access, createAccess } from "../access/access.ts";
 import { noKeyYet, whyNotToStart } from "../access/auth-mode.ts";
 import { nameIn } from "../access/foreign-page.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";
-import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
+import type { KeyRing } from "../access/key-ring.ts";
 import { openApiReference } from "../api-reference/api-reference.ts";
 import { readDashboard } from "../dashboard/dashboard.ts";
 import { providersOf } from "../domain/throttles/providers.ts";
@@ -36,12 +36,12 @@ import { createJetStreamThrottleStore } from "../mail/throttles/jetstream-thrott
 import { createThrottleView } from "../mail/throttles/throttle-view.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
 import { CannotStart, type Lifecycle } from "../process/lifecycle.ts";
-import { createOutageReport } from "../process/logger.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
 import { reportsOf } from "./bounces-role.ts";
 import { graceMsOf } from "./grace.ts";
+import type { SharedKeys } from "./keys.ts";
 import { openRouteStore, routesForOf } from "./mail-routes-role.ts";
 import type { Monitoring } from "./monitoring.ts";
 import { type Parts, returnPathsOf, templatesOf } from "./parts.ts";
@@ -50,12 +50,8 @@ import { senderExaminer } from "./sender-examiner.ts";
 import { webhooksForRoutes } from "./webhooks-role.ts";
 
 /** Throws CannotStart if the address of the API requires a key and no key exists. */
-async function startAccess({ config, logger, connection, lifecycle, patiently }: Parts): Promise<Access> {
+function openAccess({ config, logger }: Parts, ring: KeyRing): Access {
   const { auth: mode, host, rateLimit, mailFrom, publicUrl } = config;
-  const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
-  const report = createOutageReport(logger, { part: "keys" }).failed;
-  const ring = await patiently(() => createJetStreamKeyRing(connection, settings, report));
-  lifecycle.started("the keys", ring.stop);
   const obstacle = whyNotToStart(mode, host, ring);
   if (obstacle !== null) throw new CannotStart(obstacle);
   const warning = noKeyYet(mode, ring);
@@ -121,10 +117,11 @@ export async function startApi(
   parts: Parts,
   monitoring: Monitoring,
   book: RouteBook,
+  keys: SharedKeys,
   { url, serve, close }: Listening,
 ): Promise<string> {
   const { config, logger, connection, log, room, contentStore, db, reads, announcements, mailbox, lifecycle } = parts;
-  const access = await startAccess(parts);
+  const access = openAccess(parts, await keys());
   const live = createLive({
     log,
     followed: parts.followed,

@@ -1,5 +1,4 @@
 import { createLimits } from "../access/caller-limits.ts";
-import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
 import type { RouteBook } from "../mail/routes/route-book.ts";
@@ -8,6 +7,7 @@ import { createRelay } from "../outbox/relay.ts";
 import { traceparentOfRow } from "../outbox/relay-row.ts";
 import { createRowRetention } from "../outbox/row-retention.ts";
 import { createOutageReport, toLoggable } from "../process/logger.ts";
+import type { SharedKeys } from "./keys.ts";
 import { routesForOf } from "./mail-routes-role.ts";
 import { type Parts, templatesOf } from "./parts.ts";
 
@@ -15,13 +15,9 @@ const dayMs = 86_400_000;
 const removeEveryMs = 60_000;
 
 /** Creates jobs from the rows that applications write into the table `outbox`. */
-export async function startOutbox(parts: Parts, book: RouteBook): Promise<void> {
-  const { config, logger, connection, log, room, contentStore, db, lifecycle, patiently } = parts;
+export async function startOutbox(parts: Parts, book: RouteBook, keys: SharedKeys): Promise<void> {
+  const { config, logger, connection, log, room, contentStore, db, lifecycle } = parts;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
-  // Needs only the tenants' rules, not the keys: the right to write into the table is what admits an application.
-  const report = createOutageReport(logger, { part: "keys" }).failed;
-  const ring = await patiently(() => createJetStreamKeyRing(connection, settings, report));
-  lifecycle.started("the tenants' rules", ring.stop);
   const relay = createRelay(
     {
       outbox: createMysqlOutbox(db),
@@ -30,7 +26,8 @@ export async function startOutbox(parts: Parts, book: RouteBook): Promise<void> 
       quota: createJetStreamQuota(connection, settings),
       contentStore,
       templates: await templatesOf(parts),
-      limitsOf: createLimits(ring, { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
+      // The tenants' rules alone: the right to write into the table is what admits an application.
+      limitsOf: createLimits(await keys(), { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
       allowed: config.webhooks.allowed,
       routesFor: routesForOf(book, config),
       publicUrl: config.publicUrl,

@@ -1,23 +1,19 @@
 import { createLimits } from "../access/caller-limits.ts";
-import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { until } from "../event-log/following/look-again.ts";
 import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createImporter } from "../mailings/import-recipients.ts";
 import { createScheduleListener } from "../mailings/schedules/follow-schedules.ts";
 import { createOutageReport } from "../process/logger.ts";
+import type { SharedKeys } from "./keys.ts";
 import { startListener } from "./listeners.ts";
 import { routesForOf } from "./mail-routes-role.ts";
 import { type Parts, templatesOf } from "./parts.ts";
 
 /** Makes jobs and mailings at the times of their schedules. */
-export async function startSchedules(parts: Parts, book: RouteBook): Promise<void> {
-  const { config, logger, connection, log, room, contentStore, lifecycle, patiently } = parts;
+export async function startSchedules(parts: Parts, book: RouteBook, keys: SharedKeys): Promise<void> {
+  const { config, logger, connection, log, room, contentStore } = parts;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
-  // Needs only the tenants' rules, not the keys.
-  const ofKeys = createOutageReport(logger, { part: "keys" }).failed;
-  const ring = await patiently(() => createJetStreamKeyRing(connection, settings, ofKeys));
-  lifecycle.started("the tenants' rules for schedules", ring.stop);
   const report = createOutageReport(logger, { part: "schedules" }).failed;
   const now = () => new Date().toISOString();
   const listener = createScheduleListener({
@@ -27,7 +23,7 @@ export async function startSchedules(parts: Parts, book: RouteBook): Promise<voi
     quota: createJetStreamQuota(connection, settings),
     templates: await templatesOf(parts),
     importer: createImporter({ log, contentStore, room, now }),
-    limitsOf: createLimits(ring, { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
+    limitsOf: createLimits(await keys(), { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
     approvalAbove: config.approvalAbove,
     allowed: config.webhooks.allowed,
     routesFor: routesForOf(book, config),

@@ -8,6 +8,7 @@ import { openListeners, startApi, startOperatorsApi } from "./api-role.ts";
 import { startBounces } from "./bounces-role.ts";
 import { startErasing } from "./erasure-role.ts";
 import { startFeedback } from "./feedback-role.ts";
+import { shareKeys } from "./keys.ts";
 import { followRoutes } from "./mail-routes-role.ts";
 import { startMailings } from "./mailings-role.ts";
 import { createMonitoring } from "./monitoring.ts";
@@ -52,6 +53,7 @@ export async function startService(
     // The order is against the flow of work: the consumers of an event start before its producers.
     if (config.roles.has("projector")) await untilInterrupted(project(parts), interrupted);
     const book = await followRoutes(parts);
+    const keys = shareKeys(parts);
     const workers = config.roles.has("worker") ? await startWorkers(parts, book) : null;
     if (config.roles.has("webhooks")) {
       await startWebhooks(parts);
@@ -63,15 +65,15 @@ export async function startService(
       startErasing(parts);
       await startFeedback(parts);
       startMailings(parts);
-      await startSchedules(parts, book);
+      await startSchedules(parts, book, keys);
     }
     if (config.roles.has("bounces")) await startBounces(parts);
-    if (config.roles.has("outbox")) await startOutbox(parts, book);
+    if (config.roles.has("outbox")) await startOutbox(parts, book, keys);
     const seals = config.roles.has("scheduler") ? await startSealer(parts) : null;
     const monitoring = await createMonitoring(parts, workers, seals);
     if (config.roles.has("webhooks")) await startAlerts(parts, monitoring);
     const healthUrl = listeners.health === null ? null : startOperatorsApi(parts, monitoring, listeners.health);
-    const url = listeners.api === null ? null : await startApi(parts, monitoring, book, listeners.api);
+    const url = listeners.api === null ? null : await startApi(parts, monitoring, book, keys, listeners.api);
     return { url, healthUrl, stop: lifecycle.stop };
   } catch (failure) {
     await lifecycle.stop();
