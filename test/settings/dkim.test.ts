@@ -8,6 +8,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const pem = { type: "pkcs8", format: "pem" } as const;
 const rsa = (bits: number): string =>
   generateKeyPairSync("rsa", { modulusLength: bits }).privateKey.export(pem).toString();
+/** One for all tests: a second of these can take as long as all other tests here. */
+const goodKey = rsa(2048);
 
 describe("the settings of DKIM", () => {
   let folder: string;
@@ -37,7 +39,7 @@ describe("the settings of DKIM", () => {
   });
 
   it("name the domain, the selector and a file with a private RSA key, which is read at once", async () => {
-    const { dkim } = readConfig(withKey(await file("good.pem", rsa(2048))));
+    const { dkim } = readConfig(withKey(await file("good.pem", goodKey)));
     expect(dkim?.fallback).to.include({ domain: "example.org", selector: "spring2026" });
     expect(dkim?.fallback?.privateKey.asymmetricKeyDetails?.modulusLength).to.equal(2048);
   });
@@ -65,7 +67,7 @@ describe("the settings of DKIM", () => {
   });
 
   it("are refused with a domain or a selector that no DNS name can have", async () => {
-    const good = await file("good.pem", rsa(2048));
+    const good = await file("good.pem", goodKey);
     const faults = faultsOf({ DKIM_DOMAIN: "exa mple;d=evil.org", DKIM_SELECTOR: "s;b=", DKIM_KEY: good });
     expect(faults).to.have.lengthOf(2);
     expect(faults.join()).to.match(/DKIM_DOMAIN is .*DKIM_SELECTOR is "s;b="/);
@@ -78,7 +80,7 @@ describe("the settings of DKIM", () => {
     });
 
     before(async () => {
-      await file("one.pem", rsa(2048));
+      await file("one.pem", goodKey);
       await file("two.pem", ed25519);
     });
 
