@@ -1,4 +1,4 @@
-import { domainToASCII } from "node:url";
+import { domainToASCII, domainToUnicode } from "node:url";
 import { Type } from "typebox";
 import { controlCharacter } from "../domain/recipients/display-name.ts";
 
@@ -9,6 +9,8 @@ const maxMailboxLength = 500;
 /** RFC 5322 `atext` and dots, and beyond ASCII whatever RFC 6531 allows. Quoted local parts are rejected. */
 const localPart = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.\u{80}-\u{10FFFF}-]+$/u;
 const domainName = /^[A-Za-z0-9.\u{80}-\u{10FFFF}-]+$/u;
+/** A label that is no Punycode, which Node takes as it is from version 24 on. */
+const leftEncoded = /(?:^|\.)xn--/;
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 /** Control, format, private and unassigned characters, halves of surrogate pairs, and every kind of space. */
 const invisible = /[\p{C}\p{Z}]/u;
@@ -37,7 +39,8 @@ function isDomain(text: string): boolean {
   if (!domainName.test(text)) return false;
   const ascii = domainToASCII(text);
   const labels = ascii.split(".");
-  return ascii.length <= 253 && labels.every((one) => label.test(one)) && !/^\d+$/.test(labels.at(-1) ?? "");
+  const isName = ascii.length <= 253 && labels.every((one) => label.test(one)) && !/^\d+$/.test(labels.at(-1) ?? "");
+  return isName && !leftEncoded.test(domainToUnicode(ascii));
 }
 
 /**

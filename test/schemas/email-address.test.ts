@@ -55,6 +55,7 @@ describe("An e-mail address", () => {
     "ada@2130706433",
     "ada@１２７.０.０.１",
     "ada@xn--zzzzzz.com",
+    "ada@mail.xn--.com",
     "ada@example.com#eve.org",
     "ada@example.com/eve.org",
     "ada＠eve.org@example.com",
