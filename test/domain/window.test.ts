@@ -43,6 +43,15 @@ describe("The window of a mailing", () => {
     expect(opens("2026-10-24T20:00:00.000Z", night)).to.equal("2026-10-25T00:30:00.000Z");
   });
 
+  it("opens a week later where the clocks skip all of it on its only day", () => {
+    const night = { days: ["sat"], from: "23:30", to: "24:00", timeZone: "America/Nuuk" } as const;
+    expect(opens("2026-03-22T12:00:00.000Z", night)).to.equal("2026-04-05T00:30:00.000Z");
+  });
+
+  it("never opens after the last moment of the calendar, as no instant is written with five digits of a year", () => {
+    expect(opens("9999-12-31T18:00:00.000Z")).to.equal("9999-12-31T23:59:59.999Z");
+  });
+
   it("of a whole day is never shut", () => {
     const always = { ...office, days: weekdays, from: "00:00", to: "24:00" };
     for (let hour = 0; hour < 24 * 8; hour += 1) {

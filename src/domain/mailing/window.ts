@@ -16,17 +16,20 @@ export type SendingWindow = {
 
 const dayMs = 86_400_000;
 
+/** Of the calendar: instants are compared as texts, and a year with five digits would count as the past. */
+const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /** The first moment from the given one on that lies in the window: that one, or when the window opens next. */
 export function nextInWindow(window: SendingWindow, from: Instant): Instant {
   const now = Date.parse(from);
   const [opens, closes] = [minutesOf(window.from), minutesOf(window.to)];
   const { midnight: today, minutes, weekday } = localOf(now, window.timeZone);
   if (window.days.includes(weekday) && minutes >= opens && minutes < closes) return from;
-  // A week on it is the same day of the week, and a day later the window has opened for certain.
-  for (let day = 0; day <= 8; day += 1) {
+  // A week on it is the same day of the week, and another week on where the clocks skip the end of that day.
+  for (let day = 0; day <= 15; day += 1) {
     const opening = instantOf(today + day * dayMs + opens * 60_000, window.timeZone);
     if (opening >= now && window.days.includes(localOf(opening, window.timeZone).weekday)) {
-      return new Date(opening).toISOString();
+      return new Date(Math.min(opening, lastMoment)).toISOString();
     }
   }
   throw new Error("A window without a day never opens.");
