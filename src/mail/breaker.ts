@@ -8,6 +8,7 @@ import {
 } from "cockatiel";
 import type { JobError } from "../domain/job/events.ts";
 import type { SendOutcome } from "../domain/recipients/events.ts";
+import { steadily } from "../domain/steady-waits.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
 import type { Mailer, ProbeOutcome } from "./mailer.ts";
 
@@ -34,8 +35,9 @@ const probeEveryMs = 250;
  */
 export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenMailer {
   const { threshold, firstWaitMs, longestWaitMs } = settings;
+  const waits = new ExponentialBackoff({ initialDelay: firstWaitMs, maxDelay: longestWaitMs });
   const policy = circuitBreaker(handleWhenResult(isUnavailable), {
-    halfOpenAfter: new ExponentialBackoff({ initialDelay: firstWaitMs, maxDelay: longestWaitMs }),
+    halfOpenAfter: steadily(waits, () => performance.now()),
     breaker: new ConsecutiveBreaker(threshold),
   });
   let lastError: JobError = { code: "smtp-unavailable", message: "The mail server is unavailable." };

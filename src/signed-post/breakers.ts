@@ -5,6 +5,7 @@ import {
   ExponentialBackoff,
   handleWhenResult,
 } from "cockatiel";
+import { steadily } from "../domain/steady-waits.ts";
 import type { PostOutcome } from "./safe-post.ts";
 
 /** Messages in a row that a receiver did not take before its breaker opens. */
@@ -57,15 +58,14 @@ export function createBreakers(given: BreakerSettings = {}): Breakers {
   };
 }
 
-const createPolicy = ({ isDown, firstWaitMs, longestWaitMs }: Required<BreakerSettings>) =>
+function createPolicy({ isDown, firstWaitMs, longestWaitMs }: Required<BreakerSettings>) {
+  const waits = new ExponentialBackoff({ initialDelay: firstWaitMs, maxDelay: longestWaitMs });
   // The type of the handler does not say so, but the policy guards posts only.
-  circuitBreaker(
+  return circuitBreaker(
     handleWhenResult((outcome) => isDown(outcome as PostOutcome)),
-    {
-      halfOpenAfter: new ExponentialBackoff({ initialDelay: firstWaitMs, maxDelay: longestWaitMs }),
-      breaker: new ConsecutiveBreaker(threshold),
-    },
+    { halfOpenAfter: steadily(waits, () => performance.now()), breaker: new ConsecutiveBreaker(threshold) },
   );
+}
 
 /** For one receiver. A receiver that refuses a message is up: the fault lies in the message, and the next one may be taken. */
 function takesNothing(outcome: PostOutcome): boolean {

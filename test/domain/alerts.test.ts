@@ -148,6 +148,14 @@ describe("An alert", () => {
     expect((raised ?? 0) - (cleared ?? 0)).to.equal(limits.quietSeconds * 1000);
   });
 
+  it("is raised where the clock was set back since it was cleared", () => {
+    const cleared = { isRaised: false, since: new Date(begin + 86_400_000).toISOString(), raised: null };
+    const [bad, at] = [failing(200, 800), new Date(begin).toISOString()];
+    const measured = measure("failure-rate", bad, limits, false);
+    const event = decideAlert("failure-rate", cleared, measured, { over: 2, within: 0 }, limits, at);
+    expect(event?.type).to.equal("AlertRaised");
+  });
+
   it("of failures looks at no share of few mails, and once raised not at one of hardly any", () => {
     expect(watched("failure-rate", times(10, failing(50, 40)))).to.deep.equal([]);
     const fewer = [...times(3, failing(50, 60)), ...times(10, failing(30, 30))];

@@ -4,6 +4,7 @@ import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type BrokenMailer, withBreaker } from "../../src/mail/breaker.ts";
 import type { Mailer } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { withClockSet } from "../support/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { everybody } from "../support/scripted-smtp.ts";
@@ -73,6 +74,19 @@ describe("a mail server that is down for all mails", () => {
     await eventually(() => expect(guarded.state()).to.equal("closed"));
     await pause(100);
     expect([most, probes]).to.deep.equal([1, 2]);
+    await guarded.close();
+  });
+
+  it("is probed after the usual wait where the clock was set back meanwhile", async () => {
+    const back: Mailer = {
+      connections: 1,
+      send: async () => unavailable,
+      probe: async () => ({ kind: "ready" }),
+      close: async () => {},
+    };
+    const guarded = withBreaker(back, { threshold: 1, firstWaitMs: 10, longestWaitMs: 20 });
+    await guarded.send(mail);
+    await withClockSet(-3_600_000, () => eventually(() => expect(guarded.state()).to.equal("closed"), 2000));
     await guarded.close();
   });
 

@@ -62,7 +62,9 @@ export function decideAlert(
     if (threshold !== null && streak.within < looksToClear) return null;
     return { type: "AlertCleared", at, data: { ...figure, raisedSequence: state.raised.sequence } };
   }
-  const isQuiet = state.since !== null && Date.parse(at) - Date.parse(state.since) < quietSeconds * 1000;
+  const sinceMs = state.since === null ? Number.POSITIVE_INFINITY : Date.parse(at) - Date.parse(state.since);
+  // A time that is yet to come was written before a clock was set back: it would keep the alert quiet until then.
+  const isQuiet = sinceMs >= 0 && sinceMs < quietSeconds * 1000;
   if (threshold === null || streak.over < looksToRaise || isQuiet) return null;
   return { type: "AlertRaised", at, data: figure };
 }

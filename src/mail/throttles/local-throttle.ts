@@ -48,12 +48,14 @@ const gapMs = ({ throttle }: LocalThrottle, workers: number): number => (1000 * 
 
 /** The milliseconds until the next mail may be sent: 0 for now. Each worker has at least one slot of the window. */
 export function roomIn(local: LocalThrottle, at: number, workers: number, { longestPauseMs }: ThrottleRules): number {
-  const { window, pausedUntil, rounds } = local.throttle;
-  // The clock of the worker that wrote it may be ahead.
-  if (at < pausedUntil) return Math.min(pausedUntil - at, longestPauseMs);
+  // No time is further ahead but where the clock was set back, or that of the worker that wrote it is ahead.
+  const pausedUntil = Math.min(local.throttle.pausedUntil, at + longestPauseMs);
+  if (pausedUntil < local.throttle.pausedUntil) local.throttle = { ...local.throttle, pausedUntil };
+  local.nextAt = Math.min(local.nextAt, at + gapMs(local, workers));
+  if (at < pausedUntil) return pausedUntil - at;
+  const { window, rounds } = local.throttle;
   const slots = rounds > 1 ? 1 : Math.max(1, Math.floor(window / workers));
-  if (local.inFlight >= slots) return soonMs;
-  return Math.max(0, Math.min(local.nextAt - at, gapMs(local, workers)));
+  return local.inFlight >= slots ? soonMs : Math.max(0, local.nextAt - at);
 }
 
 export function takeRoom(local: LocalThrottle, at: number, workers: number): void {

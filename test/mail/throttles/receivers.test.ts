@@ -6,6 +6,7 @@ import { createReceivers } from "../../../src/mail/throttles/receivers.ts";
 
 const error = { code: "deferred", message: "450 4.7.0 later", replyCode: 450, statusCode: "4.7.0" };
 const refused: SendOutcome = { kind: "deferred", error };
+const hourMs = 3_600_000;
 const taken: SendOutcome = { kind: "sent", response: "250 2.0.0 OK" };
 
 describe("the receivers of a worker", () => {
@@ -125,6 +126,33 @@ describe("the receivers of a worker", () => {
     expect(change?.toThrottle(recorded)).to.equal(null);
     receivers.stored("slow.example", null);
     expect(receivers.changes()).to.deep.equal([]);
+  });
+
+  it("are mailed on at their pace, and rest for no more than the longest pause, where the clock was set back", () => {
+    const receivers = create();
+    refuse(receivers, "slow.example");
+    const takes = (): boolean => receivers.admit("slow.example") === 0;
+    const forMs = (ms: number): number => {
+      let count = 0;
+      for (let passed = 0; passed < ms; passed += 10) {
+        at += 10;
+        if (!takes()) continue;
+        receivers.leave("slow.example");
+        count += 1;
+      }
+      return count;
+    };
+    expect(forMs(5000)).to.be.closeTo(50, 5);
+    at -= hourMs;
+    expect(forMs(5000)).to.be.closeTo(50, 5);
+    for (let round = 0; round < 8; round += 1) {
+      at += 1000;
+      refuse(receivers, "slow.example");
+    }
+    at -= hourMs;
+    expect(takes()).to.equal(false);
+    at += usualRules.longestPauseMs;
+    expect(takes()).to.equal(true);
   });
 
   it("are stored in turn, those first that were not stored for the longest time", () => {
