@@ -30,8 +30,10 @@ const longestWaitMs = 60_000;
  */
 export function createLookAgain<Thing extends Tended>(ports: LookAgainPorts<Thing>) {
   const look = async (thing: Thing, at: Instant, ending: Ending): Promise<void> => {
-    await ports.until(at, ending.stopping);
-    while (!ending.stopping.aborted && ports.isOpen(thing) && thing.looksAt === at) {
+    const isAwaited = (): boolean => ports.isOpen(thing) && thing.looksAt === at;
+    await ports.until(at, ending.stopping, isAwaited);
+    if (thing.looksAt === at && !ports.isOpen(thing)) thing.looksAt = null;
+    while (!ending.stopping.aborted && isAwaited()) {
       try {
         return await ports.serially(thing.ref, async () => {
           thing.looksAt = null;
@@ -51,11 +53,14 @@ export function createLookAgain<Thing extends Tended>(ports: LookAgainPorts<Thin
   };
 }
 
-/** Resolves once the clock shows this time, or the signal aborts. */
-export async function until(at: Instant, signal: AbortSignal): Promise<void> {
+/**
+ * Resolves once the clock shows this time, or the signal aborts; within a minute also where the time is not awaited any more:
+ * it may be years ahead, and whatever waits for it stays in memory.
+ */
+export async function until(at: Instant, signal: AbortSignal, isAwaited = (): boolean => true): Promise<void> {
   for (;;) {
     const leftMs = Date.parse(at) - Date.now();
-    if (leftMs <= 0 || signal.aborted) return;
+    if (leftMs <= 0 || signal.aborted || !isAwaited()) return;
     await pause(Math.min(leftMs, longestWaitMs), undefined, { signal }).catch(() => {});
   }
 }

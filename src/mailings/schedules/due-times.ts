@@ -15,7 +15,8 @@ const minuteMs = 60_000;
  * goes by the clock on the wall: it fires in both of the hours, and not in the one that is left out.
  */
 const cronOf = ({ cron, timeZone }: Clock): Cron =>
-  new Cron(cron, { timezone: timeZone, mode: "5-part", fixedTimeRule: "no-wildcard" });
+  // The library keeps a format for each spelling of a name.
+  new Cron(cron, { timezone: timeZone.toLowerCase(), mode: "5-part", fixedTimeRule: "no-wildcard" });
 
 /** What is wrong with an expression, in words; null for one that has a time to come. */
 export function whyNoCron(cron: string, timeZone: string, from: Instant): string | null {

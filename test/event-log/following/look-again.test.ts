@@ -14,9 +14,13 @@ describe("What is looked at again when its time has come", () => {
   let isOpen: boolean;
   let failures: number;
   let thing: Tended;
+  let isAwaited: () => boolean;
   const lookAt = (at: string): void =>
     createLookAgain<Tended>({
-      until: (wanted) => new Promise((resolve) => arrive.set(wanted, resolve)),
+      until: (wanted, _, asked) => {
+        isAwaited = asked ?? isAwaited;
+        return new Promise((resolve) => arrive.set(wanted, resolve));
+      },
       serially: createSerially(),
       isOpen: () => isOpen,
       tend: async () => {
@@ -59,6 +63,27 @@ describe("What is looked at again when its time has come", () => {
     isOpen = false;
     await comes(later);
     expect(tended).to.equal(0);
+  });
+
+  it("is not held any longer once it is over, or has another time, however far its time is", async () => {
+    lookAt(first);
+    expect(isAwaited()).to.equal(true);
+    thing.looksAt = later;
+    expect(isAwaited()).to.equal(false);
+    thing.looksAt = first;
+    isOpen = false;
+    expect(isAwaited()).to.equal(false);
+    await until("9999-12-31T23:59:59.999Z", ending.stopping, isAwaited);
+  });
+
+  it("is tended where it is opened again for the same time", async () => {
+    lookAt(later);
+    isOpen = false;
+    await comes(later);
+    isOpen = true;
+    lookAt(later);
+    await comes(later);
+    expect(tended).to.equal(1);
   });
 
   it("is tended again after a failure, which is reported", async () => {

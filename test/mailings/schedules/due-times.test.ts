@@ -100,6 +100,25 @@ describe("The times of a cron expression", () => {
     });
   });
 
+  it("need one format of a time zone, however its name is spelled", () => {
+    const { DateTimeFormat } = Intl;
+    let made = 0;
+    Intl.DateTimeFormat = class extends DateTimeFormat {
+      constructor(...given: ConstructorParameters<typeof DateTimeFormat>) {
+        super(...given);
+        made += 1;
+      }
+    } as typeof DateTimeFormat;
+    try {
+      for (const timeZone of ["Asia/Tokyo", "asia/tokyo", "ASIA/TOKYO", "Asia/toKYO"]) {
+        expect(nextAfter({ cron: "0 9 * * *", timeZone }, march)).to.equal("2026-03-29T00:00:00.000Z");
+      }
+    } finally {
+      Intl.DateTimeFormat = DateTimeFormat;
+    }
+    expect(made).to.equal(1);
+  });
+
   it("need five fields, and one time that comes", () => {
     const why = (cron: string): string | null => whyNoCron(cron, "UTC", march);
     expect(why("30 8 * * mon-fri")).to.equal(null);
