@@ -47,6 +47,7 @@ export function createActiveProcess(
     } finally {
       await held.release();
     }
+    if (held.failure() !== null) throw held.failure();
   };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { deflateSync, inflateSync } from "node:zlib";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
 
 /** Everything up to the sequence is done, in the log that was created at that time. */
@@ -19,6 +20,8 @@ export type HeldCheckpoint = {
   isHeld(): boolean;
   /** Aborts when it is no longer held. */
   readonly lost: AbortSignal;
+  /** Why it could not be written when it was lost; null where it is held, or another process has it. */
+  failure(): unknown;
   /** Another process may take it at once. */
   release(): Promise<void>;
 };
@@ -69,6 +72,7 @@ function keepRenewing({ store, name, holder }: Holding, found: Position | null, 
   let current = (): Position | null => found;
   let revision = taken;
   let renewedAtMs = takenAtMs;
+  let failure: unknown = null;
 
   const isHeld = (): boolean => !lost.signal.aborted && performance.now() - renewedAtMs < givenUpAfterMs;
   const write = async (nextHolder: string | null): Promise<void> => {
@@ -88,8 +92,10 @@ function keepRenewing({ store, name, holder }: Holding, found: Position | null, 
     while (!released.signal.aborted) {
       await pause(renewEveryMs, undefined, { signal: released.signal }).catch(() => {});
       if (released.signal.aborted) return;
-      await write(holder).catch(() => {});
-      if (!isHeld()) return lost.abort();
+      const found = await write(holder).then(() => null, (thrown: unknown) => thrown);
+      if (isHeld()) continue;
+      failure = found;
+      return lost.abort();
     }
   };
   const renewing = renew();
@@ -101,6 +107,7 @@ function keepRenewing({ store, name, holder }: Holding, found: Position | null, 
     },
     isHeld,
     lost: lost.signal,
+    failure: () => failure,
     release: async () => {
       released.abort();
       await renewing;
@@ -112,7 +119,18 @@ function keepRenewing({ store, name, holder }: Holding, found: Position | null, 
 
 type Entry = { readonly holder: string | null; readonly position: Position | null };
 
-const textOf = (entry: Entry): string => JSON.stringify(entry);
+/** A checkpoint is one message of NATS, of at most a megabyte: twenty thousand ids of open mailings would be more. */
+const packedFrom = 100_000;
+const packed = "deflate:";
+
+/** Packed, some forty thousand ids fit in, however long the names of their tenants are. */
+function textOf(entry: Entry): string {
+  const text = JSON.stringify(entry);
+  return text.length < packedFrom ? text : packed + deflateSync(text, { level: 1 }).toString("base64");
+}
+
+const unpacked = (text: string): string =>
+  text.startsWith(packed) ? inflateSync(Buffer.from(text.slice(packed.length), "base64")).toString() : text;
 
 /** How far a listener has come, by the text of its checkpoint; null if nothing was done. */
 export const positionIn = (text: string): Position | null => entryOf({ revision: 0, text }).position;
@@ -120,7 +138,7 @@ export const positionIn = (text: string): Position | null => entryOf({ revision:
 /** An entry that was deleted, or is none, counts as one that was never made. */
 function entryOf(stored: StoredCheckpoint | null): Entry {
   try {
-    const { holder, position } = JSON.parse(stored?.text ?? "") as Partial<Entry>;
+    const { holder, position } = JSON.parse(unpacked(stored?.text ?? "")) as Partial<Entry>;
     const isPosition = typeof position?.sequence === "number" && typeof position.logCreatedAt === "string";
     return { holder: typeof holder === "string" ? holder : null, position: isPosition ? position : null };
   } catch {

@@ -122,6 +122,35 @@ describe("What acts on the decisions in the log", () => {
     await eventually(() => expect(acted).to.include(failing));
   });
 
+  /** As NATS has it. */
+  const mostOfMessage = 1_048_576;
+  const withLimit = (most: number): CheckpointStore => ({
+    ...checkpoints,
+    write: async (name, text, revision) => {
+      if (text.length > most) throw new Error("MAX_PAYLOAD_EXCEEDED");
+      return await checkpoints.write(name, text, revision);
+    },
+  });
+
+  it("leaves what it has not finished to the next process, also tens of thousands of things", async () => {
+    const names = Array.from({ length: 20_000 }, () => `${"t".repeat(64)}.${uuid()}`);
+    const found: (readonly string[])[] = [];
+    const unfinished = { name: () => names, takeUp: async (left: readonly string[]) => void found.push(left) };
+    const [job] = await decideAll(1);
+    const first = listen({ unfinished }, withLimit(mostOfMessage));
+    await eventually(() => expect(acted).to.deep.equal([job]));
+    await first.stop();
+    listen({ unfinished }, withLimit(mostOfMessage));
+    await eventually(() => expect(found).to.have.lengthOf(2));
+    expect(found[1]).to.deep.equal(names);
+  });
+
+  it("says so where its checkpoint cannot be written, though nothing is away", async () => {
+    const unfinished = { name: () => ["a".repeat(100)], takeUp: async () => {} };
+    listen({ unfinished }, withLimit(100));
+    await eventually(() => expect(failures.map(String)).to.include("Error: MAX_PAYLOAD_EXCEEDED"), 10_000);
+  });
+
   it("has no more of them in work at once than it says", async () => {
     await decideAll(30);
     let inWork = 0;
