@@ -8,6 +8,7 @@ import { openListeners, startApi, startOperatorsApi } from "./api-role.ts";
 import { startBounces } from "./bounces-role.ts";
 import { startErasing } from "./erasure-role.ts";
 import { startFeedback } from "./feedback-role.ts";
+import { mostMsOf } from "./grace.ts";
 import { shareKeys } from "./keys.ts";
 import { followRoutes } from "./mail-routes-role.ts";
 import { startMailings } from "./mailings-role.ts";
@@ -43,8 +44,9 @@ export async function startService(
   project: (parts: Parts) => Promise<void> = startProjecting,
   interrupted: AbortSignal = never,
 ): Promise<Service> {
-  const lifecycle = createLifecycle((failure, name) =>
-    logger.error({ part: name, err: failure }, "could not be stopped"),
+  const lifecycle = createLifecycle(
+    (failure, name) => logger.error({ part: name, err: failure }, "could not be stopped"),
+    mostMsOf(config),
   );
   const starting = createStarting(config.nats.servers, logger, interrupted);
   try {

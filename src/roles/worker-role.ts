@@ -66,10 +66,11 @@ export async function startWorkers(parts: Parts, book: RouteBook): Promise<Worke
   };
   // They have SHUTDOWN_TIMEOUT from its first moment, however long other parts of the process wait for a client meanwhile.
   lifecycle.stopping.addEventListener("abort", () => void stop().catch(() => {}), { once: true });
-  lifecycle.started("the workers", async () => {
+  const stopAll = async (): Promise<void> => {
     await stop();
     for (const end of stopAnswering) end();
-  });
+  };
+  lifecycle.started("the workers", stopAll, config.shutdownTimeoutMs);
   const standstills = () =>
     workers.flatMap(({ type, worker }) => {
       const standstill = worker.standstill();
