@@ -10,13 +10,22 @@ import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
 import { nameSourcesInStackTraces } from "./process/stack-traces.ts";
 import { paintFor } from "./process/terminal-line.ts";
-import { readConfig } from "./settings/config.ts";
+import { type Config, readConfig } from "./settings/config.ts";
 
 /** The signal that a command was interrupted by. */
 let stoppedBy: "SIGINT" | "SIGTERM" = "SIGINT";
 
 /** As shells have it: 130 for SIGINT, 143 for SIGTERM. */
 const codeOfSignal = (): number => 128 + constants.signals[stoppedBy];
+
+/** As the settings had it when they were read last: by the time of a signal, a file that they name may be that of the next release. */
+let shutdownTimeoutMs = 10_000;
+
+function readSettings(overrides: Readonly<Record<string, string>> = {}): Config {
+  const config = readConfig({ ...process.env, ...overrides });
+  shutdownTimeoutMs = config.shutdownTimeoutMs;
+  return config;
+}
 
 /** The first signal lets the work in hand finish; the second one ends the process at once. */
 function onInterrupt(): AbortSignal {
@@ -26,7 +35,6 @@ function onInterrupt(): AbortSignal {
     if (interrupted.signal.aborted) process.exit(codeOfSignal());
     interrupted.abort();
     // Hanging work must not keep the process alive. The servers that it started end with it.
-    const { shutdownTimeoutMs } = readConfig(process.env);
     setTimeout(() => process.exit(exitCodes.failed), shutdownTimeoutMs + graceMs).unref();
   };
   process.on("SIGTERM", interrupt);
@@ -42,6 +50,8 @@ process.stdout.on("error", (failure: NodeJS.ErrnoException) => {
   process.stderr.write(`The output cannot be written: ${failure.message}\n`);
   process.exit(exitCodes.failed);
 });
+// What is said there is for people: without a reader the work goes on.
+process.stderr.on("error", () => {});
 
 nameSourcesInStackTraces();
 if (existsSync(".env")) process.loadEnvFile(".env");
@@ -50,7 +60,7 @@ const { stdin: input, stdout, stderr: output } = process;
 /** Without a terminal, or with NO_COLOR, a stream has no colours. */
 const hasColours = (stream: unknown): boolean => stream instanceof WriteStream && stream.hasColors();
 const context: ProcessContext = {
-  readConfig: (overrides = {}) => readConfig({ ...process.env, ...overrides }),
+  readConfig: readSettings,
   print: (line) => {
     process.stdout.write(`${line}\n`);
   },

@@ -1,9 +1,13 @@
 import { spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
@@ -45,4 +49,18 @@ describe("A command that is interrupted", function () {
       expect(told).to.equal("Interrupted.\n");
     });
   }
+
+  it("ends in the same way where a file that the settings name was changed since it began", async () => {
+    asked = once(silent, "request");
+    const sealKey = join(await temporaryFolder(), "seal.pem");
+    await writeFile(sealKey, generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }));
+    const { port } = silent.address() as AddressInfo;
+    const env = { WAYBILL_URL: `http://127.0.0.1:${port}`, SEAL_KEY: sealKey };
+    const child = spawn(process.execPath, [main, "jobs", "list"], { env, stdio: "ignore" });
+    const closed = once(child, "close");
+    await asked;
+    await writeFile(sealKey, "of the next release\n");
+    child.kill("SIGTERM");
+    expect(await closed).to.deep.equal([143, null]);
+  });
 });

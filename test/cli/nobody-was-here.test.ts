@@ -95,4 +95,17 @@ describe("A command whose output cannot be written", () => {
     expect({ code, told: told.trim().split("\n").length }).to.deep.equal({ code: 1, told: 1 });
     expect(told).to.match(/^The output cannot be written: ENOSPC/);
   });
+
+  it("does its work where no one reads what it says beside it", async () => {
+    const env = { XDG_CONFIG_HOME: await temporaryFolder() };
+    const words = ["profiles", "set", "here", "--url", "http://127.0.0.1:1", "--json"];
+    const child = spawn(process.execPath, [main, ...words], { env, stdio: ["ignore", "pipe", "pipe"] });
+    child.stderr.destroy();
+    let out = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    const [code] = await once(child, "close");
+    expect({ code, name: JSON.parse(out).name }).to.deep.equal({ code: 0, name: "here" });
+  });
 });

@@ -92,7 +92,10 @@ function keepRenewing({ store, name, holder }: Holding, found: Position | null, 
     while (!released.signal.aborted) {
       await pause(renewEveryMs, undefined, { signal: released.signal }).catch(() => {});
       if (released.signal.aborted) return;
-      const found = await write(holder).then(() => null, (thrown: unknown) => thrown);
+      const found = await write(holder).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
       if (isHeld()) continue;
       failure = found;
       return lost.abort();
