@@ -6,6 +6,7 @@ import { createWebhookDeliveryQueries } from "../../projections/webhook-deliveri
 import { foldDeliveries } from "../../src/domain/webhooks/delivery.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { withClockSet } from "../support/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, earlier, jobCreated, webhookFailed } from "../support/examples.ts";
 import { openReadSide, type ReadSide, tablesOf } from "../support/read-side.ts";
@@ -117,6 +118,15 @@ describe("A delivery that failed", function () {
     expect(await due.take(10, 60_000)).to.deep.equal([]);
     await db("webhook_deliveries").update({ due_at: new Date(0) });
     expect(await due.take(10, 60_000)).to.have.lengthOf(1);
+  });
+
+  it("is handed to no other process while one has it in hand, however far their clocks are apart", async () => {
+    readSide.startProjector(webhookDeliveriesProjector);
+    await failedBefore();
+    await readSide.caughtUp("webhook-deliveries");
+    const due = createDueDeliveries(db);
+    expect(await due.take(10, 30_000)).to.have.lengthOf(1);
+    expect(await withClockSet(40_000, () => due.take(10, 30_000))).to.deep.equal([]);
   });
 
   it("is projected as the log has it, rebuilt or not, and listed the newest first", async () => {
