@@ -44,6 +44,10 @@ export const createEndedJobs = (db: Knex, positions: ReadPositions): EndedJobs =
   const restingMailings = { table: mailings, since: "resting_since", tenantsIn: mailings };
 
   return onReadableRows(db, jobsProjector, {
+    now: async () => {
+      const [rows] = await db.raw("SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED) AS now");
+      return Number((rows as readonly { readonly now: unknown }[])[0]?.now);
+    },
     before: (time, limit) => oldest(endedJobs, time, limit),
     mailingsRestingBefore: (time, limit) => oldest(restingMailings, time, limit),
     include: async (sequence) => {

@@ -10,6 +10,9 @@ import { retireMailing } from "./retire-mailing.ts";
 
 /** The jobs and mailings that have ended, according to a read model. */
 export interface EndedJobs {
+  /** Milliseconds since 1970, by the clock of the database. */
+  now(): Promise<number>;
+
   /** At most `limit` jobs, of any tenant, that ended before this time and are still listed. */
   before(time: Instant, limit: number): Promise<readonly JobRef[]>;
 
@@ -64,7 +67,8 @@ export function createRetention(
     return found.filter((ref) => !leftOut.has(ref)).slice(0, jobsInRound);
   };
   const round = async (stopping: AbortSignal): Promise<"more" | "done"> => {
-    const now = Date.now();
+    // By the earlier of two clocks: what a host erases whose clock is years ahead does not come back.
+    const now = Math.min(Date.now(), await endedJobs.now());
     const endedBefore = new Date(now - keptMs).toISOString();
     let last = 0;
     let failed = 0;

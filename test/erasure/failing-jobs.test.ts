@@ -34,6 +34,7 @@ describe("What cannot be erased", () => {
     const jobs = [...archived, "young"].map(refOf);
     const log = logWhere((jobId) => (jobId === "young" ? null : new Archived("log-1-2.waybill", "it is not there")));
     const endedJobs = {
+      now: async () => Date.now(),
       before: async (_: string, limit: number) => jobs.slice(0, limit),
       mailingsRestingBefore: async () => [],
       include: async () => true,

@@ -7,6 +7,7 @@ import type { JobRef } from "../../src/event-log/event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
 import type { PollLoop } from "../../src/process/poll-loop.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
+import { withClockSet } from "../support/clock.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobContentErased, jobCreated } from "../support/examples.ts";
@@ -20,6 +21,7 @@ const dayMs = 86_400_000;
 describe("jobs that were kept long enough", () => {
   let side: ReadSide;
   let retention: PollLoop | null = null;
+  let looks = 0;
   const rounds: { readonly jobs: number; readonly mailings: number }[] = [];
   const failures: unknown[] = [];
   let old: readonly JobRef[];
@@ -55,7 +57,10 @@ describe("jobs that were kept long enough", () => {
     const begun = createRetention(
       ports,
       createEndedJobs(side.db, side.positions),
-      (work) => work(),
+      (work) =>
+        work().finally(() => {
+          looks += 1;
+        }),
       { keptMs, everyMs: 20 },
       {
         erased: (erased) => rounds.push(erased),
@@ -97,6 +102,17 @@ describe("jobs that were kept long enough", () => {
       "recipients",
     ]);
     expect(rounds).to.deep.equal([]);
+  });
+
+  it("are left alone by a host whose clock is years ahead of that of the database", async () => {
+    looks = 0;
+    await withClockSet(3650 * dayMs, async () => {
+      retention = begin(365 * dayMs);
+      await eventually(() => expect(looks).to.be.above(0));
+      await retention.stop();
+    });
+    expect(rounds).to.deep.equal([]);
+    expect(await typesOf(old[0] as JobRef)).not.to.include("JobContentErased");
   });
 
   it("lose their content and their rows in every read model, and keep their events", async () => {
