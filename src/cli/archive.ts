@@ -11,6 +11,7 @@ import { jobOfSubject } from "../event-log/subjects.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import { whyNoFile } from "./client/file-failure.ts";
+import { readMoment } from "./client/read-moment.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -41,9 +42,11 @@ export function addArchiveCommand(program: Command, context: CommandContext): vo
 }
 
 async function archive(context: CommandContext, options: Options): Promise<void> {
-  const before = new Date(options.before);
-  if (Number.isNaN(before.getTime())) {
-    throw new WrongUsage(`--before is ${JSON.stringify(options.before)}; expected a day such as 2026-01-01, or a time`);
+  const before = readMoment(options.before);
+  if (before === null) {
+    throw new WrongUsage(
+      `--before is ${JSON.stringify(options.before)}; expected a day such as 2026-01-01, or a time such as 2026-01-01T00:00:00Z`,
+    );
   }
   const { archiveDir, archiveAfterHours, retentionDays } = context.readConfig();
   const directory = options.to ?? archiveDir;

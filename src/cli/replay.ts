@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { createJobView, type EventOfJob, evolveJobView, type JobView, progressOf } from "../domain/job/job-view.ts";
+import { readMoment } from "./client/read-moment.ts";
 import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
@@ -24,7 +25,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 }
 
 async function replay(context: CommandContext, { job, asOf, json }: ReplayOptions): Promise<void> {
-  const isIncluded = readMoment(asOf);
+  const isIncluded = readAsOf(asOf);
   const path = `/api/jobs/${encodeURIComponent(job)}/events`;
   const { body: history } = await onService(context, (service) => service.ask(path));
   let view: JobView | null = null;
@@ -54,12 +55,12 @@ function evolve(view: JobView | null, { type, time, data }: Json): JobView {
   return createJobView(event);
 }
 
-function readMoment(asOf: string | undefined): (event: Json) => boolean {
+function readAsOf(asOf: string | undefined): (event: Json) => boolean {
   if (asOf === undefined) return () => true;
   if (/^\d+$/.test(asOf)) return ({ sequence }) => sequence <= Number(asOf);
-  const time = Date.parse(asOf);
-  if (Number.isNaN(time)) throw new WrongUsage(`--as-of is ${asOf}; expected the sequence of an event, or a time`);
-  return (event) => Date.parse(event.time) <= time;
+  const time = readMoment(asOf);
+  if (time === null) throw new WrongUsage(`--as-of is ${asOf}; expected the sequence of an event, or a time`);
+  return (event) => Date.parse(event.time) <= time.getTime();
 }
 
 type Step = {

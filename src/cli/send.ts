@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { Command } from "commander";
+import { isTime } from "./client/read-moment.ts";
 import { type RecipientFile, type Survey, surveyRecipients } from "./client/read-recipients.ts";
 import {
   type Created,
@@ -89,7 +90,7 @@ type Sending = {
 async function send(context: CommandContext, options: SendOptions): Promise<void> {
   const { name = basename(options.csv), wait, draft, test, scheduledAt } = options;
   if (wait && (draft || test !== undefined)) throw new WrongUsage("--wait is for a mailing that is started");
-  if (scheduledAt !== undefined && Number.isNaN(Date.parse(scheduledAt))) {
+  if (scheduledAt !== undefined && !isTime(scheduledAt)) {
     throw new WrongUsage(
       `--scheduled-at is ${JSON.stringify(scheduledAt)}; expected a time such as 2030-01-31T09:30:00Z`,
     );
