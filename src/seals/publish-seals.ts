@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { untilInterrupted } from "../nats/patience.ts";
 import { readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
@@ -13,12 +14,14 @@ export interface SealDestination {
 
 export type SealPublisher = {
   start(): void;
-  stop(): Promise<void>;
+  /** What a destination has not taken after `graceMs` is published again by the next process. */
+  stop(graceMs?: number): Promise<void>;
 };
 
 const lookEveryMs = 2_000;
 const longestDelayMs = 300_000;
 const atOnce = 100;
+const usualGraceMs = 2_000;
 
 /**
  * Publishes every seal to every destination at least once. Destinations are independent: one that is down delays neither
@@ -31,15 +34,17 @@ export function createSealPublisher(
   everyMs = lookEveryMs,
 ): SealPublisher {
   const stopping = new AbortController();
+  const givenUp = new AbortController();
   let running: readonly Promise<void>[] = [];
 
   const run = async (destination: SealDestination): Promise<void> => {
     let delayMs = everyMs;
     while (!stopping.signal.aborted) {
       try {
-        await publishNew(sealedLog, destination, stopping.signal);
+        await untilInterrupted(publishNew(sealedLog, destination, stopping.signal), givenUp.signal);
         delayMs = everyMs;
       } catch (failure) {
+        if (givenUp.signal.aborted) return;
         report(failure, destination.name);
         delayMs = Math.min(delayMs * 2, longestDelayMs);
       }
@@ -50,9 +55,11 @@ export function createSealPublisher(
     start: () => {
       running = destinations.map(run);
     },
-    stop: async () => {
+    stop: async (graceMs = usualGraceMs) => {
       stopping.abort();
+      const timer = setTimeout(() => givenUp.abort(), graceMs);
       await Promise.all(running);
+      clearTimeout(timer);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { untilInterrupted } from "../nats/patience.ts";
 import { LogRolledBack } from "./seal-observer.ts";
 import type { Sealer } from "./sealer.ts";
 
@@ -16,25 +17,28 @@ export type SealerCondition = {
 
 export type RunningSealer = {
   readonly condition: () => SealerCondition;
-  /** Resolves when the seal in progress is stored or given up. */
-  stop(): Promise<void>;
+  /** Resolves when the seal in progress is stored, or given up after `graceMs`: the next process makes it. */
+  stop(graceMs?: number): Promise<void>;
 };
 
 const lookEveryMs = 2_000;
 /** Waiting does not resolve a rollback: it is reported every minute until an operator acts. */
 const lookAgainMs = 60_000;
+const usualGraceMs = 2_000;
 
 /** Seals what is due until it is stopped, starting at once. */
 export function runSealer(sealer: Sealer, reports: SealerReports, everyMs = lookEveryMs): RunningSealer {
   const stopping = new AbortController();
+  const givenUp = new AbortController();
   let condition: SealerCondition = { status: "up", reason: null };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       let delayMs = everyMs;
       try {
-        await sealer.sealWhatIsDue();
+        await untilInterrupted(sealer.sealWhatIsDue(), givenUp.signal);
         condition = { status: "up", reason: null };
       } catch (failure) {
+        if (givenUp.signal.aborted) return;
         if (failure instanceof LogRolledBack) {
           reports.rolledBack(failure);
           condition = { status: "down", reason: "log-rolled-back" };
@@ -50,9 +54,11 @@ export function runSealer(sealer: Sealer, reports: SealerReports, everyMs = look
   const running = run();
   return {
     condition: () => condition,
-    stop: async () => {
+    stop: async (graceMs = usualGraceMs) => {
       stopping.abort();
+      const timer = setTimeout(() => givenUp.abort(), graceMs);
       await running;
+      clearTimeout(timer);
     },
   };
 }
