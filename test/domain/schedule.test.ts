@@ -100,6 +100,22 @@ describe("A schedule", () => {
     expect(told(creation, tend("14:01"), tend("14:01")).said).to.deep.equal(["Skipped 13:00 3 missed", "Fired 14:00"]);
   });
 
+  it("counts its times from the present again once a person decides about it, where a clock was a day ahead", () => {
+    const ahead = { ...tend("10:00"), at: "2026-03-03T11:00:30.000Z" } as ScheduleCommand;
+    const change: ScheduleCommand = { type: "ChangeSchedule", at: at("11:30"), ...asked };
+    const [pausing, resuming] = [
+      { type: "PauseSchedule", at: at("11:30"), reason: null },
+      { type: "ResumeSchedule", at: at("11:40"), reason: null },
+    ] as const satisfies readonly ScheduleCommand[];
+    for (const commands of [[change], [pausing, resuming]]) {
+      const { said } = told(created(), ahead, ahead, tend("11:20"), ...commands, tend("12:00"));
+      expect([said.slice(0, 3), said.at(-1)]).to.deep.equal([
+        ["Skipped 10:00 24 missed", "Fired 11:00", ""],
+        "Fired 12:00",
+      ]);
+    }
+  });
+
   it("does not take the clock of another process for the end of all times", () => {
     expect(told(creation, tend("11:00"), tend("11:30", over(at("12:30"))), tend("12:00")).said).to.deep.equal([
       "Fired 11:00",

@@ -106,12 +106,22 @@ function create(command: CommandOf<"CreateSchedule">, state: ScheduleState): Sch
   return accepted({ type: "ScheduleCreated", at, data: { schedule } });
 }
 
+/** Clocks differ by less. */
+const clockWasAheadMs = 3_600_000;
+
+/**
+ * The caller's clock may be behind. But where a clock was ahead when times were dealt with, and would keep the schedule quiet
+ * until then, a person's decision ends that: a time that fires once more makes what it has made, and nothing new.
+ */
+const countedAnew = (at: Instant, { countedFrom }: Schedule): Instant =>
+  Date.parse(countedFrom) - Date.parse(at) > clockWasAheadMs ? at : laterOf(at, countedFrom);
+
 /** From now on the new times count, and those that passed are gone. */
 function change({ at, settings, content, by }: CommandOf<"ChangeSchedule">, state: Schedule): ScheduleDecision {
   const changed: ScheduleEventWithout = {
     type: "ScheduleChanged",
     data: { replaces: state.contentId },
-    change: { ...settings, ...content, changedBy: by, updatedAt: at, countedFrom: laterOf(at, state.countedFrom) },
+    change: { ...settings, ...content, changedBy: by, updatedAt: at, countedFrom: countedAnew(at, state) },
   };
   return accepted(...recorded(at, state, ...withoutWaiting(state, "changed"), changed));
 }
@@ -130,7 +140,7 @@ const paused = (at: Instant, reason: string | null): ScheduleEventWithout => ({
 /** The times that passed meanwhile never count. */
 function resume({ at, reason }: CommandOf<"ResumeSchedule">, state: Schedule): ScheduleDecision {
   if (state.status !== "paused") return rejected({ code: "schedule-not-paused" });
-  const countedFrom = laterOf(at, state.countedFrom);
+  const countedFrom = countedAnew(at, state);
   const resumed: ScheduleEventWithout = {
     type: "ScheduleResumed",
     data: { reason },

@@ -44,7 +44,7 @@ export type Schedule = ScheduleSettings &
     readonly requestSha256: string | null;
     /** The actor that created or changed it last. Where its mailings need an approval, someone else has to give it. */
     readonly changedBy: string;
-    /** Times after this are still to come: whatever the clocks say, none before it fires (again). */
+    /** Times after this are still to come: whatever the clocks say, none before it fires (again), but see `countedAnew`. */
     readonly countedFrom: Instant;
     readonly last: LastFiring | null;
     /** A time that fires once what was made last has ended. */
