@@ -56,6 +56,8 @@ export async function makeParts(
   while (mailing.running.size < openAtOnce && mailing.made < state.parts.length && mailing.unheard === 0) {
     stopping.throwIfAborted();
     const now = new Date().toISOString();
+    // The clock was set back, or that of the process before is ahead: the next part waits no longer than its time from now on.
+    if (mailing.lastMadeAt !== null && mailing.lastMadeAt > now) mailing.lastMadeAt = now;
     const due = dueAt(mailing, state, now);
     if (due > now) return due;
     const job = await createPart(ports, mailing.ref, state, mailing.made, cause);

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { weekdays } from "../../src/domain/mailing/window.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { Listening } from "../../src/event-log/following/active-process.ts";
+import { withClockSet } from "../support/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCompleted, jobStarted, now, recipientBounced, recipientComplained } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
@@ -82,6 +83,20 @@ describe("A mailing with brakes", function () {
     await decide(stored, mailing, { type: "ResumeMailing", at: now, reason: null });
     await eventually(async () => expect(await madeAt(mailing)).to.have.lengthOf(6), 20_000);
     for (const rest of restsBetween(await madeAt(mailing))) expect(rest).to.be.at.least(msPerRecipient);
+  });
+
+  it("goes on at its rate where the clock was set back meanwhile", async () => {
+    const mailing = await draftMailing(stored, "default", { rate });
+    for (let part = 0; part < 6; part += 1) await importInto(stored, mailing, people(1, part));
+    listen();
+    await start(mailing);
+    await eventually(async () => expect((await madeAt(mailing)).length).to.be.greaterThan(1));
+    await withClockSet(-3_600_000, async () => {
+      await eventually(async () => expect(await madeAt(mailing)).to.have.lengthOf(6), 10_000);
+      for (const rest of restsBetween((await madeAt(mailing)).filter((at) => at < Date.now() + 60_000))) {
+        expect(rest).to.be.at.least(msPerRecipient);
+      }
+    });
   });
 
   it("waits for its window, and for the time that it was started for", async () => {

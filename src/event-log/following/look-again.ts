@@ -23,6 +23,7 @@ export type LookAgainPorts<Thing extends Tended> = {
 const tryAgainMs = 500;
 /** The clock may be set meanwhile. */
 const longestWaitMs = 60_000;
+const setBackMs = 5_000;
 
 /**
  * Tends a thing once its time has come, unless the thing has ended by then, or has another time. After a crash the next process
@@ -54,13 +55,16 @@ export function createLookAgain<Thing extends Tended>(ports: LookAgainPorts<Thin
 }
 
 /**
- * Resolves once the clock shows this time, or the signal aborts; within a minute also where the time is not awaited any more:
- * it may be years ahead, and whatever waits for it stays in memory.
+ * Resolves once the clock shows this time, or the signal aborts; within a minute also where the clock was set back, and the
+ * time may be another one by now, and where it is not awaited any more: it may be years ahead, and whatever waits for it stays
+ * in memory.
  */
 export async function until(at: Instant, signal: AbortSignal, isAwaited = (): boolean => true): Promise<void> {
   for (;;) {
-    const leftMs = Date.parse(at) - Date.now();
+    const [clock, steady] = [Date.now(), performance.now()];
+    const leftMs = Date.parse(at) - clock;
     if (leftMs <= 0 || signal.aborted || !isAwaited()) return;
     await pause(Math.min(leftMs, longestWaitMs), undefined, { signal }).catch(() => {});
+    if (Date.now() - clock < performance.now() - steady - setBackMs) return;
   }
 }
