@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { untilInterrupted } from "../nats/patience.ts";
 import { readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
@@ -34,17 +33,16 @@ export function createSealPublisher(
   everyMs = lookEveryMs,
 ): SealPublisher {
   const stopping = new AbortController();
-  const givenUp = new AbortController();
   let running: readonly Promise<void>[] = [];
 
   const run = async (destination: SealDestination): Promise<void> => {
     let delayMs = everyMs;
     while (!stopping.signal.aborted) {
       try {
-        await untilInterrupted(publishNew(sealedLog, destination, stopping.signal), givenUp.signal);
+        await publishNew(sealedLog, destination, stopping.signal);
         delayMs = everyMs;
       } catch (failure) {
-        if (givenUp.signal.aborted) return;
+        if (stopping.signal.aborted) return;
         report(failure, destination.name);
         delayMs = Math.min(delayMs * 2, longestDelayMs);
       }
@@ -57,9 +55,10 @@ export function createSealPublisher(
     },
     stop: async (graceMs = usualGraceMs) => {
       stopping.abort();
-      const timer = setTimeout(() => givenUp.abort(), graceMs);
-      await Promise.all(running);
-      clearTimeout(timer);
+      const late = new AbortController();
+      const grace = pause(graceMs, undefined, { signal: late.signal }).catch(() => {});
+      await Promise.race([Promise.all(running), grace]);
+      late.abort();
     },
   };
 }

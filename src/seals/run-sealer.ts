@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { untilInterrupted } from "../nats/patience.ts";
 import { LogRolledBack } from "./seal-observer.ts";
 import type { Sealer } from "./sealer.ts";
 
@@ -29,16 +28,15 @@ const usualGraceMs = 2_000;
 /** Seals what is due until it is stopped, starting at once. */
 export function runSealer(sealer: Sealer, reports: SealerReports, everyMs = lookEveryMs): RunningSealer {
   const stopping = new AbortController();
-  const givenUp = new AbortController();
   let condition: SealerCondition = { status: "up", reason: null };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       let delayMs = everyMs;
       try {
-        await untilInterrupted(sealer.sealWhatIsDue(), givenUp.signal);
+        await sealer.sealWhatIsDue();
         condition = { status: "up", reason: null };
       } catch (failure) {
-        if (givenUp.signal.aborted) return;
+        if (stopping.signal.aborted) return;
         if (failure instanceof LogRolledBack) {
           reports.rolledBack(failure);
           condition = { status: "down", reason: "log-rolled-back" };
@@ -56,9 +54,10 @@ export function runSealer(sealer: Sealer, reports: SealerReports, everyMs = look
     condition: () => condition,
     stop: async (graceMs = usualGraceMs) => {
       stopping.abort();
-      const timer = setTimeout(() => givenUp.abort(), graceMs);
-      await running;
-      clearTimeout(timer);
+      const late = new AbortController();
+      const grace = pause(graceMs, undefined, { signal: late.signal }).catch(() => {});
+      await Promise.race([running, grace]);
+      late.abort();
     },
   };
 }
