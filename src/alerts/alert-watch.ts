@@ -45,9 +45,12 @@ export function createAlertWatch(dependencies: AlertWatchDependencies, report: R
   const raises = new Map<AlertName, number>();
   const stopping = new AbortController();
   let loop: Promise<void> | null = null;
+  /** As the last look found them. */
+  let known: States = { ofAlert: new Map(), sequence: 0 };
 
   const look = async (): Promise<void> => {
-    let before = await readStates(dependencies.log);
+    known = await readStates(dependencies.log, known);
+    let before = known;
     const found = await figures.read();
     for (const alert of alertNames) {
       const { isRaised, raised } = stateOf(before, alert);
@@ -86,10 +89,12 @@ type States = { readonly ofAlert: ReadonlyMap<AlertName, AlertState>; readonly s
 
 const stateOf = ({ ofAlert }: States, alert: AlertName): AlertState => ofAlert.get(alert) ?? neverRaised;
 
-async function readStates(log: EventLog): Promise<States> {
-  const ofAlert = new Map<AlertName, AlertState>();
-  const entries = await log.readAlerts();
-  for (const entry of entries) {
+/** Reads what was recorded since, or all where the log has another history than it had. */
+async function readStates(log: EventLog, known: States): Promise<States> {
+  const entries = await log.readAlerts(known.sequence || undefined);
+  const isMore = entries[0]?.sequence === known.sequence;
+  const ofAlert = new Map(isMore ? known.ofAlert : []);
+  for (const entry of isMore ? entries.slice(1) : entries) {
     // Events that only a newer release knows change nothing here, but they advance the sequence of the subject.
     if (!("event" in entry)) continue;
     const { alert } = entry.event.data;

@@ -186,8 +186,11 @@ export interface EventLog {
    */
   onDecision(job: JobRef, decided: () => void): () => void;
 
-  /** When which alert was raised and cleared, oldest first, read from the leader. */
-  readAlerts(): Promise<readonly (StoredEvent<AlertEvent> | UnknownEvent)[]>;
+  /**
+   * When which alert was raised and cleared, oldest first, read from the leader: from the one at the sequence `from` on, if
+   * that is still there, else all.
+   */
+  readAlerts(from?: number): Promise<readonly (StoredEvent<AlertEvent> | UnknownEvent)[]>;
 
   /** The messages that an operator has decided to pass by, oldest first, read from the leader. */
   readPasses(): Promise<readonly StoredEvent<MessagePassed>[]>;

@@ -128,8 +128,8 @@ export async function createJetStreamEventLog(
     lastDecision,
     onDecision: (job, decided) => listen(connection, subjectOf(prefix, job, "job"), decided),
     // The channel determines the types of events.
-    readAlerts: async () =>
-      (await readUpTo(await lastOf(alertsRef, "alert"))) as (StoredEvent<AlertEvent> | UnknownEvent)[],
+    readAlerts: async (from) =>
+      (await readUpTo(await lastOf(alertsRef, "alert"), from)) as (StoredEvent<AlertEvent> | UnknownEvent)[],
     readPasses,
     state: (until) =>
       until === undefined

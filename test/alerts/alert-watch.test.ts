@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { type AlertWatch, createAlertWatch } from "../../src/alerts/alert-watch.ts";
 import type { AlertEvent, AlertName } from "../../src/domain/alerts/events.ts";
 import type { Figures } from "../../src/domain/alerts/measure.ts";
+import type { EventLog } from "../../src/event-log/event-log.ts";
 import { alertLimits, fineFigures } from "../support/alert-limits.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
@@ -89,6 +90,26 @@ describe("Instances that watch the service", () => {
     expect(await recorded()).to.deep.equal(["AlertRaised failure-rate", "AlertCleared failure-rate"]);
     expect(decided.map(({ type }) => type)).to.deep.equal(["AlertRaised", "AlertCleared"]);
     expect(reported).to.deep.equal([]);
+  });
+
+  it("read what was recorded once, however often they look", async () => {
+    const read: number[] = [];
+    const { log } = opened;
+    const readAlerts: EventLog["readAlerts"] = async (from) => {
+      const entries = await log.readAlerts(from);
+      read.push(entries.length);
+      return entries;
+    };
+    opened = { ...opened, log: { ...log, readAlerts } };
+    start();
+    found = failing;
+    await looked(3);
+    found = fineFigures;
+    await looked(5);
+    expect(await recorded()).to.have.lengthOf(2);
+    read.length = 0;
+    await looked(3);
+    expect(read.slice(0, 3)).to.deep.equal([1, 1, 1]);
   });
 
   it("record both of two alerts that are raised at the same moment", async () => {

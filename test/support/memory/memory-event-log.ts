@@ -80,7 +80,15 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
     readHistory: async (job) => historyOf(job),
     lastDecision: async (job) => lastDecisionOf(job),
     onDecision: (job, heard) => decided.listen(nameOf(job), heard),
-    readAlerts: async () => everythingAbout(alertsRef).filter(isAlert),
+    readAlerts: async (from) => {
+      const all = everythingAbout(alertsRef).filter(isAlert);
+      return all.slice(
+        Math.max(
+          0,
+          all.findIndex(({ sequence }) => sequence === from),
+        ),
+      );
+    },
     readPasses: async () => everythingAbout(logRef).filter(isPass),
     state: async () => ({ createdAt, lastSequence, mayLag: true }),
     follow: (options) => followEvents(events, stored, options),
