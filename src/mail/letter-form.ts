@@ -116,6 +116,12 @@ const toOptions = (
   ...(text === null ? {} : { text }),
 });
 
+/**
+ * RFC 5322 2.1.1: a line has at most 998 characters. A value without a space gets one of its own, behind the space that
+ * makes it part of its header.
+ */
+export const longestValue = 997;
+
 /** Headers of message ids, which nodemailer puts into brackets where the request has none, and never encodes. */
 export const headersOfIds: readonly string[] = ["in-reply-to", "references"];
 

@@ -111,7 +111,7 @@ const refusals: readonly Refusal[] = [
     "with a subject that comes out empty",
     { subject: "{{ '' }}" },
     "/recipients/0",
-    /makes a subject of 0 characters; expected 1 to 998$/,
+    /makes a subject of 0 characters; expected 1 to 997$/,
   ],
   [
     "with a template without end",
@@ -193,7 +193,7 @@ const refusals: readonly Refusal[] = [
     /^headers\["X A"\] cannot be a name/,
   ],
   ["with a header hidden in a header", { headers: { "X-A": "b\r\nBcc: e@x.org" } }, "/headers/X-A", /without control/],
-  ["with a header of 999 characters", { headers: { "X-A": "x".repeat(999) } }, "/headers/X-A", /at most 998/],
+  ["with a header of 998 characters", { headers: { "X-A": "x".repeat(998) } }, "/headers/X-A", /at most 997/],
   ["with 21 headers", { headers: headers(21) }, "/headers", /at most 20 mail headers/],
   ["with a header that is a number", { headers: { "X-A": 1 } }, "/headers/X-A", /is 1; expected/],
   [

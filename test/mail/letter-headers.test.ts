@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createComposer } from "../../src/mail/compose-letter.ts";
+import { longestValue } from "../../src/mail/letter-form.ts";
 import { exampleLetter } from "./letters.ts";
 
 /** The lines of the header that name it, without their ends. */
@@ -32,6 +33,11 @@ describe("a header that the request sets", () => {
     expect(lines.length).to.be.above(5);
     expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(76);
     expect(lines.join("")).to.equal(`X-SMTPAPI: ${value}`);
+  });
+
+  it("makes no line of more than 998 characters where it has the most that a request may, without a space", async () => {
+    const lines = await linesOf("X-Token", "x".repeat(longestValue));
+    expect(lines.map(({ length }) => length)).to.deep.equal([8, 998]);
   });
 
   it("is encoded where ASCII cannot print it, quotes and all", async () => {

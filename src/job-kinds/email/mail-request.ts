@@ -4,7 +4,7 @@ import type { AttachmentFile } from "../../content/content-store.ts";
 import { digestOf } from "../../content/encode-content.ts";
 import { addressOf, nameOf } from "../../domain/recipients/address.ts";
 import { maxNameLength } from "../../domain/recipients/display-name.ts";
-import { headersOfIds } from "../../mail/letter-form.ts";
+import { headersOfIds, longestValue } from "../../mail/letter-form.ts";
 import { address } from "../../schemas/email-address.ts";
 import { type Checked, type Fault, failed, faultAt, passed, shown } from "../../schemas/fault.ts";
 import { closed, singleLine } from "../../schemas/request-schema.ts";
@@ -67,9 +67,9 @@ export const mailFields = {
       maxProperties: 20,
       propertyNames: { type: "string", format: "mail-header", description: "a mail header the service does not set" },
       additionalProperties: Type.String({
-        maxLength: 998,
+        maxLength: longestValue,
         pattern: singleLine,
-        description: "at most 998 characters, without control characters",
+        description: `at most ${longestValue} characters, without control characters`,
       }),
       description: "at most 20 mail headers, each a name and a string",
     }),
