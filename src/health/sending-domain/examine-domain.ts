@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { domainToASCII } from "node:url";
 import type { DkimSettings } from "../../mail/dkim.ts";
 import { keysOfSender } from "../../mail/dkim-keys.ts";
+import { domainOf } from "../../mail/domain-of.ts";
 import { type Finding, fine, serious, warning } from "../finding.ts";
 import type { Dns } from "./dns.ts";
 import { examineDkim } from "./examine-dkim.ts";
@@ -28,9 +28,8 @@ export type Sending = {
 /** Whether what receivers ask of a sender is there. Asks DNS, the mail server and the public URL; sends no mail. */
 export async function examineDomain(dns: Dns, sending: Sending, now: Date): Promise<readonly Finding[]> {
   const { smtpUrl, returnPath, dkim, publicUrl, unsubscribePath, timeoutMs } = sending;
-  const domain = domainToASCII(sending.domain.toLowerCase());
-  const returnPathDomain =
-    returnPath === null ? domain : domainToASCII(returnPath.slice(returnPath.lastIndexOf("@") + 1).toLowerCase());
+  const domain = domainOf(sending.domain);
+  const returnPathDomain = returnPath === null ? domain : domainOf(returnPath);
   const signing = dkim === null ? [] : (keysOfSender(dkim, `@${domain}`)?.(now) ?? []);
   const later = (dkim?.keys ?? []).filter(
     (key) => key.from !== null && key.from > now && isAtOrAbove(key.domain, domain),
