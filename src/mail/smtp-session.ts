@@ -97,7 +97,7 @@ type Connected = {
 
 /** From now on replies are read here; what nodemailer still does is to notice the end of the connection, and to close it. */
 function createSession(
-  { chunkTrust, ...patience }: SessionOptions,
+  { chunkTrust, timeoutMs, answerTimeoutMs }: SessionOptions,
   { connection, socket, extensions, onEnd }: Connected,
 ): SmtpSession {
   let sent = 0;
@@ -106,7 +106,7 @@ function createSession(
   let needsReset = false;
   const close = (): void => connection.close();
   socket.removeAllListeners("data");
-  const channel = createSmtpChannel(socket, patience, close);
+  const channel = createSmtpChannel(socket, { timeoutMs, answerTimeoutMs }, close);
   // This event comes before the other one, and knows the reason.
   connection.on("error", channel.end);
   connection.once("end", () => {
