@@ -48,6 +48,13 @@ describe("A mail that came back", () => {
     }
   });
 
+  for (const status of ["5.1.7", "5.1.8", "4.1.8"]) {
+    it(`says nothing about the address where its sender was refused: ${status}`, async () => {
+      const refused = sampleOf("postfix-user-unknown").toString("latin1").replaceAll("5.1.1", status);
+      expect(await readingOf(Buffer.from(refused, "latin1"))).to.deep.equal(["unknown", status, 550]);
+    });
+  }
+
   it("names a return path whose token begins with two digits as it is written", async () => {
     const returned = sampleOf("postfix-user-unknown").toString("latin1").replaceAll("+token@", "+19token@");
     const reading = await readMessage(Buffer.from(returned, "latin1"), []);

@@ -45,12 +45,14 @@ export function classify({ status, text }: Known): Bounce {
   };
 }
 
+/** RFC 3463: the protocol, the message, security; and the address of the sender, also where the mail was put off until it expired. */
+const ofMailOrSender = /^(?:5\.[567]\.|[45]\.1\.[78]$)/;
+
 /** Of a status that is more than its class. */
 function kindOf(statusCode: string | null, replyCode: number | null, text: string): BounceKind {
   if (statusCode !== null && !isVague(statusCode)) {
     if (isHardStatus(statusCode)) return "hard";
-    const isAboutMailOrSender = /^5\.[567]\./.test(statusCode);
-    return isAboutMailOrSender ? "unknown" : "soft";
+    return ofMailOrSender.test(statusCode) ? "unknown" : "soft";
   }
   if (fullOrBusy.test(text)) return "soft";
   if (noSuchMailbox.test(text)) return "hard";
