@@ -7,7 +7,12 @@ import { createLetterForms, headerField, type LetterForm, toAddress } from "./le
 import { toMailData } from "./mail-data.ts";
 import type { Letter, Mail, PersonalParts } from "./mailer.ts";
 
-export type Envelope = { readonly from: string; readonly to: string };
+export type Envelope = {
+  readonly from: string;
+  readonly to: string;
+  /** The header has an address beyond ASCII, whether or not the envelope has one. */
+  readonly hasUtf8Header?: boolean;
+};
 
 /** A letter that nodemailer composed once; the parts that differ are written anew for each mail. */
 export type ComposedLetter = {
@@ -15,6 +20,9 @@ export type ComposedLetter = {
   /** The whole message in chunks, ready for DATA but for the final dot: the dots that begin lines are doubled. */
   readonly messageOf: (mail: Mail, date: Date) => Promise<readonly Buffer[]>;
 };
+
+/** In a line with one character for each byte. */
+const beyondAscii = /[\x80-\xff]/;
 
 type SignedBody = ComposedBody & { readonly sign: Signer | null };
 
@@ -36,7 +44,9 @@ async function composeLetter(
     forms.set(key, form);
     return form;
   };
-  const { node } = formOf(letter);
+  const { node, fields } = formOf(letter);
+  // Of all other text nodemailer makes encoded words.
+  const hasUtf8Header = fields.some(({ line }) => beyondAscii.test(line));
   const from = node.setEnvelope({ from: addressOf(letter.from) }).getEnvelope().from || "";
   const keysAt = dkim === null ? null : keysOfSender(dkim, from);
   const dataOf = createDataWriter();
@@ -55,6 +65,7 @@ async function composeLetter(
     envelopeOf: ({ to, returnPath }) => ({
       from: returnPath ?? from,
       to: writePlainAddress(to) ?? envelopeAddress(node, to),
+      hasUtf8Header,
     }),
     messageOf: async (mail, date) => {
       const { personal } = mail;

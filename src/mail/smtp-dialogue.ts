@@ -1,6 +1,6 @@
 import type { Envelope } from "./compose-letter.ts";
 import type { SmtpChannel } from "./smtp-channel.ts";
-import { brokenProtocol, failureBy, failureOf, type SmtpFailure, unsendable } from "./smtp-failure.ts";
+import { brokenProtocol, failureBy, failureOf, ofSender, type SmtpFailure, unsendable } from "./smtp-failure.ts";
 import type { Reply } from "./smtp-reply-reader.ts";
 
 /** The outcome of one mail on the wire. */
@@ -82,7 +82,7 @@ export async function carryChunk(
   if (refusal === undefined) return { kind: "taken", response: answer?.text ?? "" };
   // A refusal stands, whatever becomes of the connection.
   mayBeTaken = refusal.code < 400;
-  if (step < messageStep || !isSyntaxError(refusal)) return failed(failureBy(refusal));
+  if (step < messageStep || !isSyntaxError(refusal)) return failed(refusalAt(step, refusal));
   // The server does not know the command that it offers, and reads the message as commands.
   channel.end(brokenProtocol());
   return failed(brokenProtocol());
@@ -103,12 +103,19 @@ export async function quit(channel: SmtpChannel): Promise<void> {
 
 const unsafe = /[\r\n<>]/;
 const beyondAscii = /[\x80-\uffff]/;
+const noUtf8 = "The mail server takes no mail with an address beyond ASCII: it does not offer SMTPUTF8";
 
-/** MAIL and RCPT. Throws an SmtpFailure where the address cannot be said. */
-function commandsFor(extensions: ReadonlySet<string>, { from, to }: Envelope): readonly [string, string] {
+/**
+ * MAIL and RCPT. Throws an SmtpFailure where the address cannot be said, or needs SMTPUTF8, as one in the header may, and the
+ * server does not offer that (RFC 6531 3.2).
+ */
+function commandsFor(extensions: ReadonlySet<string>, envelope: Envelope): readonly [string, string] {
+  const { from, to, hasUtf8Header = false } = envelope;
   const addresses = from + to;
   if (to === "" || unsafe.test(addresses)) throw failureOf(unsendable, "The address cannot be said to a mail server");
-  const parameters = extensions.has("SMTPUTF8") && beyondAscii.test(addresses) ? " SMTPUTF8" : "";
+  const isUtf8 = hasUtf8Header || beyondAscii.test(addresses);
+  if (isUtf8 && !extensions.has("SMTPUTF8")) throw failureOf(unsendable, noUtf8);
+  const parameters = isUtf8 ? " SMTPUTF8" : "";
   return [`MAIL FROM:<${from}>${parameters}\r\n`, `RCPT TO:<${to}>\r\n`];
 }
 
@@ -125,8 +132,11 @@ async function announce(
   const refusal = replies[refusedAt];
   if (refusal === undefined) return null;
   if (replies[messageStep]?.code === startMailInput) await endWithoutMessage(channel, refusedAt, refusal);
-  return failureBy(refusal);
+  return refusalAt(refusedAt, refusal);
 }
+
+const refusalAt = (step: number, refusal: Reply): SmtpFailure =>
+  failureBy(refusal, step < recipientStep ? ofSender : undefined);
 
 const startMailInput = 354;
 const recipientStep = 1;

@@ -3,7 +3,7 @@ import type { Reply } from "./smtp-reply-reader.ts";
 /** Why a mail was not sent, or no connection opened: as nodemailer reports it, or as a reply of the mail server says. */
 export type SmtpFailure = Error & {
   readonly code?: string | undefined;
-  /** The command with which nodemailer opens a connection and that the reply belongs to: `CONN`, `EHLO`, `AUTH PLAIN`. */
+  /** The command that the reply belongs to: one with which nodemailer opens a connection, `CONN`, `EHLO`, `AUTH PLAIN`, or MAIL. */
   readonly command?: string | undefined;
   readonly responseCode?: number | undefined;
   readonly response?: string | undefined;
@@ -16,6 +16,9 @@ export const endedByUs = "EABORT";
 /** The code for an address that cannot be said to a mail server. */
 export const unsendable = "EENVELOPE";
 
+/** The command that names the sender, and no recipient yet. */
+export const ofSender = "MAIL FROM";
+
 export const failureOf = (code: string, message: string): SmtpFailure => Object.assign(new Error(message), { code });
 
 export const closedByServer = (): SmtpFailure => failureOf("ECONNECTION", "The mail server closed the connection");
@@ -23,5 +26,5 @@ export const closedByServer = (): SmtpFailure => failureOf("ECONNECTION", "The m
 export const brokenProtocol = (): SmtpFailure => failureOf("EPROTOCOL", "The mail server broke the protocol");
 
 /** For a reply that stops a mail. One that agrees can only do so by coming at the wrong time. */
-export const failureBy = ({ code, text }: Reply): SmtpFailure =>
-  code < 400 ? brokenProtocol() : Object.assign(new Error(text), { responseCode: code, response: text });
+export const failureBy = ({ code, text }: Reply, command?: string): SmtpFailure =>
+  code < 400 ? brokenProtocol() : Object.assign(new Error(text), { responseCode: code, response: text, command });

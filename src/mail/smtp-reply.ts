@@ -1,6 +1,6 @@
 import type { JobError } from "../domain/job/events.ts";
 import type { DeliveryError, SendOutcome } from "../domain/recipients/events.ts";
-import { endedByUs, type SmtpFailure, unsendable } from "./smtp-failure.ts";
+import { endedByUs, ofSender, type SmtpFailure, unsendable } from "./smtp-failure.ts";
 
 /** The enhanced status code of RFC 3463 behind the reply code: `550 5.1.1 No such user`. */
 const enhancedStatus = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/;
@@ -31,7 +31,7 @@ export function readFailure(failure: SmtpFailure, mayBeTaken: boolean, mask: (te
   }
   if (failure.responseCode !== undefined) {
     return failure.responseCode >= 500
-      ? { kind: "failed", error: deliveryError("rejected") }
+      ? { kind: "failed", error: deliveryError(failure.command === ofSender ? "sender-rejected" : "rejected") }
       : { kind: "deferred", error: deliveryError("deferred") };
   }
   if (failure.code === unsendable) return { kind: "failed", error: deliveryError("unsendable") };

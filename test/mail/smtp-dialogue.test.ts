@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import type { Mailer } from "../../src/mail/mailer.ts";
+import type { Mail, Mailer } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { isHardBounce } from "../../src/suppressions/suppression-guard.ts";
 import { mailTo } from "./letters.ts";
 import { expectSent, startWireServer, type WireServer } from "./wire-server.ts";
 
@@ -159,6 +160,23 @@ for (const [how, ehlo] of Object.entries(extensions)) {
       });
     }
 
+    it("is not refused because of its recipient where the server refuses its sender", async () => {
+      server.next("MAIL", "550 5.1.1 unknown");
+      if (how === "in one write")
+        for (const moment of ["RCPT", "DATA"] as const) server.next(moment, "503 5.5.1 no sender");
+      const outcome = await mailer.send(ada);
+      expect(outcome).to.deep.nested.include({
+        kind: "failed",
+        "error.code": "sender-rejected",
+        "error.statusCode": "5.1.1",
+      });
+      expect(outcome.kind === "failed" && isHardBounce(outcome.error)).to.equal(false);
+      server.next("RCPT", "550 5.1.1 unknown");
+      if (how === "in one write") server.next("DATA", "503 5.5.1 no recipient");
+      const other = await mailer.send(ada);
+      expect(other.kind === "failed" && isHardBounce(other.error)).to.equal(true);
+    });
+
     it("is what the server said at RCPT, even if it then closes the connection", async () => {
       server.next("RCPT", "550 5.1.1 nobody");
       server.next(how === "in one write" ? "DATA" : "RSET", "421 4.7.0 too many errors");
@@ -175,14 +193,34 @@ for (const [how, ehlo] of Object.entries(extensions)) {
       });
     }
 
-    it("names addresses of other scripts only to a server that knows them", async () => {
-      await expectSentOn(1, mailTo("grüße@example.com"));
-      expect(server.heard.commands).to.include("MAIL FROM:<waybill@example.org>");
-      server.always("EHLO", ehlo.replace("250 ", "250-").concat("\r\n250 SMTPUTF8"));
-      await mailer.close();
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
-      await expectSentOn(2, mailTo("grüße@example.com"));
-      expect(server.heard.commands).to.include("MAIL FROM:<waybill@example.org> SMTPUTF8");
+    const withOtherScripts: Readonly<Record<string, Mail>> = {
+      "the recipient": mailTo("grüße@example.com"),
+      "the address for replies": mailTo("ada@example.com", { replyTo: "Jörg <grüße@example.com>" }),
+      "the sender, with a return path": {
+        ...mailTo("ada@example.com", { from: "grüße@example.org" }),
+        returnPath: "waybill@example.org",
+      },
+    };
+    for (const [whose, mail] of Object.entries(withOtherScripts)) {
+      it(`goes to no server that does not know the script of ${whose}`, async () => {
+        const outcome = await mailer.send(mail);
+        expect(outcome).to.deep.nested.include({ kind: "failed", "error.code": "unsendable" });
+        expect(server.heard.commands.filter((command) => command.startsWith("MAIL"))).to.deep.equal([]);
+        await expectSentOn(1, bob);
+        server.always("EHLO", ehlo.replace("250 ", "250-").concat("\r\n250 SMTPUTF8"));
+        await mailer.close();
+        mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
+        await expectSentOn(2, mail);
+        expect(server.heard.commands).to.include("MAIL FROM:<waybill@example.org> SMTPUTF8");
+      });
+    }
+
+    it("needs no server that knows other scripts for a name or a domain", async () => {
+      await expectSentOn(
+        1,
+        mailTo("ada@büro.example", { from: "Jörg <joerg@büro.example>", replyTo: "Ü <a@büro.example>" }),
+      );
+      expect(server.heard.commands).to.include("MAIL FROM:<joerg@xn--bro-hoa.example>");
     });
   });
 }

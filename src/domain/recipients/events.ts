@@ -9,7 +9,10 @@ type ByRoute = { readonly route?: string };
 
 /** The answer of a mail server, or why there was none. Addresses in `message` are masked. */
 export type DeliveryError = {
-  /** Stable, kebab-case: `rejected`, `deferred`, `timed-out`, `outcome-unknown`, `attempts-exhausted`, `unsendable`. */
+  /**
+   * Stable, kebab-case: `rejected`, `deferred`, `timed-out`, `outcome-unknown`, `attempts-exhausted`, `unsendable`;
+   * `sender-rejected` at MAIL, before the server has heard of the recipient.
+   */
   readonly code: string;
   readonly message: string;
   /** The reply code, `550`, and the enhanced status code of RFC 3463, `5.1.1`, if there were any. */
