@@ -3,46 +3,59 @@ import type { SendOutcome } from "../domain/recipients/events.ts";
 /** Takes each outcome of a mail server with the address of the mail, and returns what the outcome is about this mail. */
 export type ReceiverPatience = (address: string, outcome: SendOutcome) => SendOutcome;
 
-/** The last answer that was none about the session, of one receiver. */
-type Answered = { readonly receiver: string; readonly at: number };
+/** A receiver or an address, and when the server last answered for it with something that was not about the session. */
+type Answered = { readonly whom: string; readonly at: number };
 
-/** A server that has answered for another receiver within this time is there. */
+/** A server that has answered for another one within this time is there. */
 const freshMs = 60_000;
-/** A server that turns away so many receivers, and takes nothing in between, asks for patience for itself. */
+/** A server that turns away so many, and takes nothing in between, asks for patience for itself, or is away. */
 const mostTurnedAway = 3;
 
 /**
- * Tells what a 421 in answer to a mail is about. A mail server says so for a receiver that takes no more mails for now,
- * and before it shuts down. It is about the receiver if the server took mails for another one a moment ago, and has turned
- * away few others since; in doubt it is about the server, which the breaker protects.
+ * Tells what it is about that a mail server ends a connection in answer to a mail. With 421 it does so for a receiver that
+ * takes no more mails for now, and before it shuts down; without a word, for a mail that it cannot cope with, and when it
+ * breaks down. It is about that receiver, or that address, if the server answered for another one a moment ago, and has
+ * turned away few others since; in doubt it is about the server, which the breaker protects. Without `receiverOf`, a 421 is
+ * always about the server.
  */
 export function createReceiverPatience(
-  receiverOf: (address: string) => string,
+  receiverOf: ((address: string) => string) | null,
   now: () => number = () => performance.now(),
 ): ReceiverPatience {
-  const none: Answered = { receiver: "", at: Number.NEGATIVE_INFINITY };
-  let [latest, latestOther] = [none, none];
-  const turnedAway = new Set<string>();
-
-  const answered = (receiver: string): void => {
-    turnedAway.clear();
-    if (latest.receiver !== receiver) latestOther = latest;
-    latest = { receiver, at: now() };
-  };
-  const isAboutReceiver = (receiver: string): boolean => {
-    const other = latest.receiver === receiver ? latestOther : latest;
-    if (turnedAway.size < mostTurnedAway) turnedAway.add(receiver);
-    return now() - other.at < freshMs && turnedAway.size < mostTurnedAway;
-  };
+  const receivers = receiverOf === null ? null : createWitness(now);
+  const addresses = createWitness(now);
 
   return (address, outcome) => {
     if (outcome.kind === "unknown") return outcome;
-    const receiver = receiverOf(address);
+    const receiver = receiverOf?.(address) ?? "";
     if (outcome.kind !== "unavailable") {
-      answered(receiver);
+      receivers?.answered(receiver);
+      addresses.answered(address);
       return outcome;
     }
     const { ofMail } = outcome;
-    return ofMail !== undefined && isAboutReceiver(receiver) ? { kind: "deferred", error: ofMail } : outcome;
+    if (ofMail === undefined) return outcome;
+    const isAbout = ofMail.replyCode === null ? addresses.isAbout(address) : receivers?.isAbout(receiver);
+    return isAbout ? { kind: "deferred", error: ofMail } : outcome;
+  };
+}
+
+/** Knows for whom the server answered last, and whom it has turned away since. */
+function createWitness(now: () => number) {
+  const none: Answered = { whom: "", at: Number.NEGATIVE_INFINITY };
+  let [latest, latestOther] = [none, none];
+  const turnedAway = new Set<string>();
+  return {
+    answered: (whom: string): void => {
+      turnedAway.clear();
+      if (latest.whom !== whom) latestOther = latest;
+      latest = { whom, at: now() };
+    },
+    /** Whether it is about this one alone that it is turned away. */
+    isAbout: (whom: string): boolean => {
+      const other = latest.whom === whom ? latestOther : latest;
+      if (turnedAway.size < mostTurnedAway) turnedAway.add(whom);
+      return now() - other.at < freshMs && turnedAway.size < mostTurnedAway;
+    },
   };
 }

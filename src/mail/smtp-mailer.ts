@@ -23,7 +23,7 @@ export type SmtpSettings = {
   readonly name?: string | null;
   /** Null leaves the mails unsigned. */
   readonly dkim?: DkimSettings | null;
-  /** Without it, a 421 is always about the mail server. */
+  /** Without it, the end of a connection is always about the mail server. */
   readonly patience?: ReceiverPatience;
 };
 
@@ -65,10 +65,10 @@ export function createSmtpMailer({ url, maxConnections, dkim = null, patience, .
         return await session.send(envelopeOf(mail), message);
       });
       if (transaction.kind === "taken") return { kind: "sent", response: mask(transaction.response) };
-      return readFailure(transaction.failure, transaction.mayBeTaken, mask);
+      return readFailure(transaction.failure, transaction.mayBeTaken ? "written" : "begun", mask);
     } catch (failure) {
       if (failure instanceof MailWithdrawn) throw failure;
-      return readFailure(failure as SmtpFailure, false, mask);
+      return readFailure(failure as SmtpFailure, "unsaid", mask);
     }
   };
 

@@ -11,11 +11,14 @@ const badSequence = 503;
 const authentication: readonly number[] = [530, 534, 535, 538];
 const beforeAnyMail = /^(CONN|EHLO|HELO|LHLO|STARTTLS|AUTH)/;
 
+/** How far a mail had come when it failed: there was no connection to say anything of it; its end was not written; or was. */
+type Progress = "unsaid" | "begun" | "written";
+
 /**
- * What a failure means for the mail (RFC 5321 4.2.1, 4.5.3.2.6). Where it may be taken, only a reply tells whether it
- * was.
+ * What a failure means for the mail (RFC 5321 4.2.1, 4.5.3.2.6). Once its end is written, only a reply tells whether it was
+ * taken.
  */
-export function readFailure(failure: SmtpFailure, mayBeTaken: boolean, mask: (text: string) => string): SendOutcome {
+export function readFailure(failure: SmtpFailure, progress: Progress, mask: (text: string) => string): SendOutcome {
   const message = mask(failure.response ?? failure.message);
   const deliveryError = (code: string): DeliveryError => ({
     code,
@@ -23,29 +26,26 @@ export function readFailure(failure: SmtpFailure, mayBeTaken: boolean, mask: (te
     replyCode: failure.responseCode ?? null,
     statusCode: enhancedStatus.exec(failure.response ?? "")?.[1] ?? null,
   });
-  if (isAboutSession(failure)) {
+  const unavailable = (): SendOutcome => {
     const error = sessionError(failure, mask);
-    return maybeOfMail(failure)
-      ? { kind: "unavailable", error, ofMail: deliveryError("deferred") }
-      : { kind: "unavailable", error };
-  }
+    if (progress === "unsaid" || isAboutServer(failure)) return { kind: "unavailable", error };
+    // See receiver-patience.ts.
+    return { kind: "unavailable", error, ofMail: deliveryError("deferred") };
+  };
+  if (isAboutSession(failure)) return unavailable();
   if (failure.responseCode !== undefined) {
     return failure.responseCode >= 500
       ? { kind: "failed", error: deliveryError(failure.command === ofSender ? "sender-rejected" : "rejected") }
       : { kind: "deferred", error: deliveryError("deferred") };
   }
   if (failure.code === unsendable) return { kind: "failed", error: deliveryError("unsendable") };
-  if (mayBeTaken) return { kind: "unknown", error: deliveryError("outcome-unknown") };
+  if (progress === "written") return { kind: "unknown", error: deliveryError("outcome-unknown") };
   if (failure.code === endedByUs) return { kind: "deferred", error: deliveryError("timed-out") };
-  return { kind: "unavailable", error: sessionError(failure, mask) };
+  return unavailable();
 }
 
 /** RFC 3463: the status of the server (4.3), such as a shutdown, and of the connection (4.4), such as one idle for too long. */
-const ofServer = /^421[ -]4\.[34]\./;
-
-/** Whether a 421 may be meant for the receiver of the mail alone: see receiver-patience.ts. */
-const maybeOfMail = ({ responseCode, command = "", response = "" }: SmtpFailure): boolean =>
-  responseCode === serviceNotAvailable && !beforeAnyMail.test(command) && !ofServer.test(response);
+const isAboutServer = ({ response = "" }: SmtpFailure): boolean => /^421[ -]4\.[34]\./.test(response);
 
 /** A reply that refuses every mail, whatever its recipient. */
 function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {

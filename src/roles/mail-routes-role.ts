@@ -46,9 +46,8 @@ export function openRoutes({ config, logger, observer, lifecycle }: Parts, book:
   const { smtp, dkim, mailThrottling } = config;
   const providers = providersOf(config.mailProviders);
   const routing = createMailRouting(book, ({ name, url, connections }) => {
-    const patience = mailThrottling && createReceiverPatience((address) => receiverOf(address, providers));
-    const settings = { url, maxConnections: connections, ...smtp, dkim };
-    const bare = createSmtpMailer(patience ? { ...settings, patience } : settings);
+    const patience = createReceiverPatience(mailThrottling ? (address) => receiverOf(address, providers) : null);
+    const bare = createSmtpMailer({ url, maxConnections: connections, ...smtp, dkim, patience });
     const mailer = withBreaker(observer.metrics.mail.measure(bare, name));
     mailer.onChange((state) => logger.warn({ route: name, state }, "breaker of a mail route changed state"));
     return mailer;

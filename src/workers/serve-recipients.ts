@@ -56,11 +56,15 @@ export async function serveRecipients(
         if (!aside.mayBeServed(recipient)) return;
         await using(() => progress.handle(recipient)).finally(() => aside.served(recipient));
       },
-      mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage() === null,
+      mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage.reason() === null,
     });
   const more = { left, aside, supply, claim, serveLeft, atOnce, hurry: progress.hurry };
   const end = await serveLeft(held.claimed)
     .then((end) => serveMore(end, more))
+    .then(async (end) => {
+      if (end.isComplete) await progress.outage.allTried();
+      return end;
+    })
     .finally(progress.end)
     .finally(aside.end)
     .then(async (end) => {
@@ -87,7 +91,7 @@ export async function serveRecipients(
   if (end.isComplete && aside.size() > 0 && (isAllTried || mayBePutOff(held)))
     return await endOfWaiting(held, lease, books, aside, progress);
   if (isAllTried && others.haveServedAll) return endOfAttempt(held, progress);
-  const outage = progress.outage();
+  const outage = progress.outage.reason();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   return { kind: "interrupted" };
 }

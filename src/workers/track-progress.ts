@@ -1,7 +1,8 @@
-import type { JobError } from "../domain/job/events.ts";
+import type { DeliveryError } from "../domain/recipients/events.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import { answersHoldMs, type Lease } from "./lease.ts";
 import type { LeavingOut } from "./leave-out.ts";
+import { type Outage, watchOutage } from "./outage.ts";
 import { mayBeDeferred, mayBePutOff } from "./patience.ts";
 import type { Aside } from "./put-aside.ts";
 import type { Served, Serving } from "./serving.ts";
@@ -19,8 +20,7 @@ type Recipients = {
 
 type Progress = Tried & {
   readonly handle: (recipient: number) => Promise<void>;
-  /** Why no recipient at all can be served, once that is known. */
-  readonly outage: () => JobError | null;
+  readonly outage: Pick<Outage, "reason" | "allTried">;
   /** Aborts when nothing more is to be waited for. */
   readonly hurry: AbortSignal;
   readonly end: () => void;
@@ -34,24 +34,28 @@ export function trackProgress(
   { notSent, last, aside }: Recipients,
   { serve, after, stopping }: Serving,
 ): Progress {
-  let outage: JobError | null = null;
   let notBeforeMs = 0;
   const untilNext = new AbortController();
   const hurry = (): void => untilNext.abort();
   lease.onLost(hurry);
   stopping.addEventListener("abort", hurry);
 
+  const defer = async (recipient: number, error: DeliveryError, byRoute = {}, isPutOff = false): Promise<void> => {
+    if (isPutOff || mayBeDeferred(held))
+      return await books.outcome({ type: "RecipientDeferred", recipient, error, ...byRoute });
+    const last = { ...error, code: held.deferredUntil === null ? "attempts-exhausted" : "deferred-too-long" };
+    await books.outcome({ type: "RecipientFailed", recipient, error: last, ...byRoute });
+  };
+  const outage = watchOutage(held.ledger, notSent, defer);
+
   const record = async (recipient: number, served: Served): Promise<void> => {
     const { messageId, outcome, retryAfterMs, isThrottled = false, onceRecorded } = served;
     const byRoute = served.route ? { route: served.route } : {};
+    if (outcome.kind === "unavailable") return outage.met(recipient, outcome);
+    if (outcome.kind !== "unknown") await outage.answered();
     if (outcome.kind === "sent") {
       const { response } = outcome;
       return await books.outcome({ type: "RecipientSent", recipient, messageId, response, ...byRoute });
-    }
-    if (outcome.kind === "unavailable") {
-      outage ??= outcome.error;
-      notSent.add(recipient);
-      return;
     }
     const { error } = outcome;
     switch (outcome.kind) {
@@ -66,10 +70,7 @@ export function trackProgress(
         notBeforeMs = Math.min(longestRetryAfterMs, Math.max(notBeforeMs, retryAfterMs ?? 0));
         const isPutOff = isThrottled && held.deferredUntil === null && mayBePutOff(held);
         if (isPutOff) aside.refused(recipient);
-        if (isPutOff || mayBeDeferred(held))
-          return await books.outcome({ type: "RecipientDeferred", recipient, error, ...byRoute });
-        const last = { ...error, code: held.deferredUntil === null ? "attempts-exhausted" : "deferred-too-long" };
-        return await books.outcome({ type: "RecipientFailed", recipient, error: last, ...byRoute });
+        return await defer(recipient, error, byRoute, isPutOff);
       }
     }
   };
@@ -86,7 +87,7 @@ export function trackProgress(
   };
 
   return {
-    outage: () => outage,
+    outage,
     hurry: untilNext.signal,
     notBeforeMs: () => notBeforeMs,
     end: () => stopping.removeEventListener("abort", hurry),

@@ -9,6 +9,7 @@ const away: SendOutcome = {
   ofMail,
 };
 const sent: SendOutcome = { kind: "sent", response: "250 OK" };
+const domainOf = (address: string): string => address.slice(address.indexOf("@") + 1);
 
 describe("a mail that is answered with 421", () => {
   let at: number;
@@ -21,7 +22,6 @@ describe("a mail that is answered with 421", () => {
     patience = createReceiverPatience(domainOf, () => at);
   });
 
-  const domainOf = (address: string): string => address.slice(address.indexOf("@") + 1);
   const send = (domain: string): string => patience(`ada@${domain}`, turnsAway(domain) ? away : sent).kind;
 
   it("is deferred where the server has taken a mail for another receiver a moment ago", () => {
@@ -49,5 +49,50 @@ describe("a mail that is answered with 421", () => {
     const kinds: string[] = [];
     for (const one of [1, 2, 3, 4]) kinds.push(send(`slow${one}.example`));
     expect(kinds).to.deep.equal(["deferred", "deferred", "unavailable", "unavailable"]);
+  });
+});
+
+describe("a mail in the middle of which the connection ends", () => {
+  const hungUp: SendOutcome = { ...away, ofMail: { ...ofMail, message: "closed", replyCode: null, statusCode: null } };
+  let at: number;
+  let patience: ReceiverPatience;
+
+  beforeEach(() => {
+    at = 0;
+    patience = createReceiverPatience(domainOf, () => at);
+  });
+
+  const breaks = (name: string): string => patience(`${name}@example.com`, hungUp).kind;
+  const isTaken = (name: string): string => patience(`${name}@example.com`, sent).kind;
+
+  it("is deferred where the server has answered for another address a moment ago, of the same receiver too", () => {
+    isTaken("ada");
+    for (let mails = 0; mails < 5; mails += 1) expect(breaks("broken")).to.equal("deferred");
+    isTaken("broken");
+    expect(breaks("broken")).to.equal("deferred");
+  });
+
+  it("finds the server away where it has answered for no other address, or long ago", () => {
+    expect(breaks("broken")).to.equal("unavailable");
+    isTaken("broken");
+    expect(breaks("broken")).to.equal("unavailable");
+    isTaken("ada");
+    at = 60_000;
+    expect(breaks("broken")).to.equal("unavailable");
+  });
+
+  it("finds the server away where one after the other is broken off, until it takes one", () => {
+    isTaken("ada");
+    expect(["r1", "r2", "r3", "r1"].map(breaks)).to.deep.equal(["deferred", "deferred", "unavailable", "unavailable"]);
+    isTaken("bob");
+    expect(breaks("r1")).to.equal("deferred");
+  });
+
+  it("is judged where receivers are not told apart, too, unlike one that is answered with 421", () => {
+    patience = createReceiverPatience(null, () => at);
+    isTaken("ada");
+    patience("eve@fast.example", sent);
+    expect(breaks("broken")).to.equal("deferred");
+    expect(patience("broken@example.com", away).kind).to.equal("unavailable");
   });
 });

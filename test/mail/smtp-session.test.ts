@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { Mailer } from "../../src/mail/mailer.ts";
+import { createReceiverPatience } from "../../src/mail/receiver-patience.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { eventually } from "../support/eventually.ts";
 import { mailTo } from "./letters.ts";
@@ -126,6 +127,47 @@ describe("a session with the mail server", () => {
         expect(await mailer.send(ada)).to.have.nested.property("error.code", "outcome-unknown");
         expect(server.connections()).to.equal(1);
         expect((await mailer.send(mailTo("bob@example.com"))).kind).to.equal("sent");
+      });
+    }
+
+    for (const moment of ["MAIL", "RCPT", "DATA"] as const) {
+      it(`at ${moment} each time defers it, and that one alone, where others were answered`, async () => {
+        await mailer.close();
+        const limits = { maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 };
+        mailer = createSmtpMailer({ url: server.url, ...limits, patience: createReceiverPatience(null) });
+        expect((await mailer.send(mailTo("bob@example.com"))).kind).to.equal("sent");
+        for (let tries = 0; tries < 3; tries += 1) server.next(moment, "hang up");
+        expect(await mailer.send(ada)).to.deep.equal({
+          kind: "deferred",
+          error: {
+            code: "deferred",
+            message: "The mail server closed the connection",
+            replyCode: null,
+            statusCode: null,
+          },
+        });
+        expect((await mailer.send(mailTo("bob@example.com"))).kind).to.equal("sent");
+        expect(server.heard.messages).to.have.lengthOf(2);
+      });
+    }
+
+    for (const reply of ["503 5.5.1 bad sequence", "530 5.7.0 not without a login"]) {
+      it(`with ${reply} defers it, and that one alone, where others were answered`, async () => {
+        await mailer.close();
+        const limits = { maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 };
+        mailer = createSmtpMailer({
+          url: server.url,
+          ...limits,
+          patience: createReceiverPatience((address) => address),
+        });
+        await mailer.send(mailTo("bob@example.com"));
+        server.always("RCPT", reply);
+        expect(await mailer.send(ada)).to.deep.nested.include({ kind: "deferred", "error.message": reply });
+        server.always("RCPT", null);
+        await mailer.send(mailTo("bob@example.com"));
+        server.always("RCPT", reply);
+        for (const to of ["r1@example.com", "r2@example.com"]) await mailer.send(mailTo(to));
+        expect((await mailer.send(mailTo("r3@example.com"))).kind).to.equal("unavailable");
       });
     }
 

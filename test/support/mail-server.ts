@@ -28,6 +28,8 @@ export type TestMailServer = {
   answerMessage(address: string, answer: Answer | null): void;
   /** Takes a mail to this address and breaks the connection instead of answering: the sender cannot know. */
   takeInSilence(address: string): void;
+  /** Breaks the connection at RCPT TO of this address. */
+  hangUpOn(address: string): void;
   /** Greets every client with this answer, usually a 421; null restores the usual greeting. */
   greetWith(answer: Answer | null): void;
   /** Whether it hangs up when a mail begins to arrive: none of those is taken. */
@@ -55,6 +57,7 @@ export async function startMailServer(): Promise<TestMailServer> {
     limits: new Map(),
     afterMessage: new Map(),
     inSilence: new Set(),
+    hangsUpOn: new Set(),
     greeting: null,
     breaksOff: false,
     msPerMail: 0,
@@ -106,6 +109,7 @@ type Orders = Pick<
   | "limitDomain"
   | "answerMessage"
   | "takeInSilence"
+  | "hangUpOn"
   | "greetWith"
   | "breakOff"
   | "slowDown"
@@ -129,6 +133,7 @@ function toOrders(behaviour: Behaviour): Orders {
       set(behaviour.afterMessage, address, answer);
     },
     takeInSilence: (address) => behaviour.inSilence.add(address),
+    hangUpOn: (address) => behaviour.hangsUpOn.add(address),
     greetWith: (answer) => {
       behaviour.greeting = answer;
     },

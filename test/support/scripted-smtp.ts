@@ -25,6 +25,8 @@ export type Behaviour = {
   readonly limits: Map<string, DomainLimit>;
   readonly afterMessage: Map<string, Answer>;
   readonly inSilence: Set<string>;
+  /** At RCPT, without a word. */
+  readonly hangsUpOn: Set<string>;
   greeting: Answer | null;
   /** Hangs up as soon as a mail begins to arrive, before it has read it. */
   breaksOff: boolean;
@@ -54,7 +56,8 @@ export function createScriptedSmtp({ behaviour, mails, held, connections }: Part
       connections.most = Math.max(connections.most, server.connections.size);
       answer(toError(behaviour.greeting));
     },
-    onRcptTo: ({ address }, _session, answer) => {
+    onRcptTo: ({ address }, session, answer) => {
+      if (behaviour.hangsUpOn.has(address)) return breakConnections(server, session.id);
       const domain = address.slice(address.lastIndexOf("@") + 1);
       const limit = behaviour.limits.get(domain);
       if (limit !== undefined && isAboveLimit(domain, limit.perSecond)) return answer(toError(limit.answer));

@@ -80,6 +80,17 @@ describe("a mailing that takes more than one attempt", () => {
     expect(received()).to.deep.equal(["ada@example.com", "bob@example.com", "never@example.com"]);
   });
 
+  it("leaves over the one at whose mail the server breaks the connection each time, and mails the others once", async () => {
+    server.hangUpOn("broken@example.com");
+    const others = ["ada@example.com", "bob@example.com"];
+    const job = await writeSide.createJob(["broken@example.com", ...others], { maxAttempts: 2 });
+    await once(job, "retrying");
+    await beginNextAttempt(job);
+    expect(progressOf(await once(job, "completed"))).to.include({ sent: 2, failed: 1 });
+    expect(await errorsOf(job)).to.deep.equal(["attempts-exhausted"]);
+    expect(received()).to.deep.equal(others);
+  });
+
   it("has patience with deferred recipients apart from its attempts, until their time is up", async () => {
     server.answerRecipient("grey@example.com", later);
     const deferForMs = 4000;

@@ -74,6 +74,6 @@ export type SendOutcome =
   | {
       readonly kind: "unavailable";
       readonly error: JobError;
-      /** The answer to this mail, where it may have been about its receiver alone. */
+      /** What became of this mail, where that may have been about it, or its receiver, alone. */
       readonly ofMail?: DeliveryError;
     };
