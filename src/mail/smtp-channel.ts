@@ -71,11 +71,17 @@ export function createSmtpChannel(
     if (isClosing || !isAsked) end(failureBy(reply));
   };
   const tooLate = (): void => end(failureOf(endedByUs, "The mail server did not answer in time"));
+  /** Once what has arrived is read: where the process stood still, its timers come before that. */
+  const endIfUnheard = (waiting: Awaited): void => {
+    setImmediate(() => {
+      if (awaited === waiting) tooLate();
+    });
+  };
   const wait = (count: number, replies: Reply[], withinMs: number): Promise<Replies> =>
     new Promise((resolve, reject) => {
       if (failure !== null) return reject(failure);
-      const timer = setTimeout(tooLate, withinMs);
-      awaited = {
+      const timer = setTimeout(() => endIfUnheard(waiting), withinMs);
+      const waiting: Awaited = {
         count,
         replies,
         resolve: () => {
@@ -88,6 +94,7 @@ export function createSmtpChannel(
           reject(reason);
         },
       };
+      awaited = waiting;
     });
   const reader = createReplyReader(hear);
   socket.on("data", (bytes: Buffer) => {

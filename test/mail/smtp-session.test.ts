@@ -63,6 +63,11 @@ describe("a session with the mail server", () => {
       expect(server.heard.messages).to.have.lengthOf(1);
     });
 
+    it("has answered in time where this process stood still before it read the answer", async () => {
+      await beginMailer(500, 500, await startFreezer(1000));
+      expect(await mailer.send(ada)).to.deep.equal({ kind: "sent", response: "250 frozen" });
+    });
+
     it("defers a mail where a command, or a piece of the mail, takes longer than it may", async function () {
       this.timeout(20_000);
       await beginMailer(1500, 60_000);
@@ -278,6 +283,21 @@ async function startSlowReader(): Promise<string> {
       socket.write(isInMessage ? "354 go on\r\n" : "250 slow\r\n");
     };
     socket.on("data", (bytes: Buffer) => void take(bytes));
+  }).listen(0, "127.0.0.1");
+  server.once("connection", () => server.close());
+  await once(server, "listening");
+  return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A server for one connection that takes every mail. After each answer to one, all of this process stands still. */
+async function startFreezer(forMs: number): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).write("220 frozen\r\n");
+    socket.on("data", (bytes: Buffer) => {
+      const isMail = bytes.subarray(-5).equals(Buffer.from("\r\n.\r\n"));
+      socket.write(bytes.toString() === "DATA\r\n" ? "354 go on\r\n" : "250 frozen\r\n");
+      if (isMail) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs);
+    });
   }).listen(0, "127.0.0.1");
   server.once("connection", () => server.close());
   await once(server, "listening");
