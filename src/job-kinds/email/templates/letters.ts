@@ -1,5 +1,4 @@
 import type { ContentRecipient, JobContent } from "../../../content/content-store.ts";
-import { longestValue } from "../../../mail/letter-form.ts";
 import type { Attachment, Letter, PersonalParts } from "../../../mail/mailer.ts";
 import { Meter } from "./meter.ts";
 import {
@@ -55,6 +54,8 @@ function asMail(content: JobContent): MailContent {
 
 type Fill<Part> = (variables: Variables, spent: Spent) => Part;
 
+/** As for any header: see `longestValue` of letter-form.ts. */
+const maxSubjectLength = 997;
 /** The longest part after filling in. */
 const maxPartLength = 1_000_000;
 /** Longer HTML of one recipient goes out without a text part: converting it takes longer than sending it. */
@@ -133,8 +134,8 @@ const toOneLine =
       .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
       .trim();
     const { length } = subject;
-    if (length >= 1 && length <= longestValue) return subject;
-    const reason = `it makes a subject of ${length} characters; expected 1 to ${longestValue}`;
+    if (length >= 1 && length <= maxSubjectLength) return subject;
+    const reason = `it makes a subject of ${length} characters; expected 1 to ${maxSubjectLength}`;
     throw new PartFault("subject", new TemplateFault(reason, null));
   };
 
