@@ -84,8 +84,10 @@ export function readPublicUrl(read: SettingReader): string | null {
 
 /** RFC 8058 requires https, because anyone who intercepts a link could use it. */
 function isPublic(value: string): boolean {
-  if (value.length > longestUrl || !URL.canParse(value)) return false;
-  const { protocol, hostname, username, search, hash } = new URL(value);
+  if (!URL.canParse(value)) return false;
+  const { href, protocol, hostname, username, search, hash } = new URL(value);
+  // Letters beyond ASCII take six characters each.
+  if (href.length > longestUrl) return false;
   const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, "")));
   return isSafe && username === "" && search === "" && hash === "";
 }

@@ -18,7 +18,11 @@ describe("the address at which people reach the service", () => {
 
   it("is no address where something else is in it", () => {
     const wrong = ["mail.example.com", "ftp://example.com", "https://u:p@example.com", "https://example.com/?a=1"];
-    for (const value of [...wrong, `https://example.com/${"x".repeat(200)}`]) {
+    for (const value of [
+      ...wrong,
+      `https://example.com/${"x".repeat(200)}`,
+      `https://example.com/${"ü".repeat(150)}`,
+    ]) {
       expect(() => publicUrlOf(value), value).to.throw(/PUBLIC_URL/);
     }
   });
