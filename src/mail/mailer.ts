@@ -43,7 +43,8 @@ export type Mail = {
   readonly unsubscribeUrl?: string | null;
   /**
    * Whether the mail may still be sent. Asked once a connection is there, before anything is said of the mail: to open one
-   * can take seconds, and for others a mail may wait. A mail that may not is not sent, and `send` throws MailWithdrawn.
+   * can take seconds, and for others a mail may wait; and again before its end, if that is more than a second later. A mail
+   * that may not is not sent, and `send` throws MailWithdrawn.
    */
   readonly mayStill?: () => Promise<boolean>;
 };

@@ -1,4 +1,5 @@
 import type { Envelope } from "./compose-letter.ts";
+import { MailWithdrawn } from "./mailer.ts";
 import type { SmtpChannel } from "./smtp-channel.ts";
 import { brokenProtocol, failureBy, failureOf, ofSender, type SmtpFailure, unsendable } from "./smtp-failure.ts";
 import type { Reply } from "./smtp-reply-reader.ts";
@@ -21,24 +22,29 @@ export const readExtensions = (reply: string): ReadonlySet<string> =>
 /**
  * One mail transaction (RFC 5321 3.3). The message has its dots doubled (4.5.2), and ends with a line end. RFC 2920 allows
  * the commands of the next mail behind the final dot, in the same write; but no mail waits for that, because a mail is
- * handed over when a connection is free.
+ * handed over when a connection is free. What `beforeEnd` throws as MailWithdrawn is thrown: then the mail has no end, and
+ * the connection can only be closed.
  */
 export async function carryMail(
   channel: SmtpChannel,
   extensions: ReadonlySet<string>,
   envelope: Envelope,
   message: readonly Buffer[],
+  beforeEnd: () => Promise<void>,
 ): Promise<Transaction> {
   let mayBeTaken = false;
   const failed = (failure: SmtpFailure): Transaction => ({ kind: "failed", failure, mayBeTaken });
   try {
     const refusal = await announce(channel, extensions, envelope);
     if (refusal !== null) return failed(refusal);
-    channel.write(await writeUpToEnd(channel, message));
+    const end = await writeUpToEnd(channel, message);
+    await beforeEnd();
+    channel.write(end);
     mayBeTaken = true;
     const [answer] = await channel.repliesToMessage(1);
     return isPositive(answer) ? { kind: "taken", response: answer.text } : failed(failureBy(answer));
   } catch (failure) {
+    if (failure instanceof MailWithdrawn) throw failure;
     return failed(failure as SmtpFailure);
   }
 }

@@ -62,7 +62,10 @@ export function createSmtpMailer({ url, maxConnections, dkim = null, patience, .
       const message = await messageOf(mail, new Date());
       const transaction = await pool.use(async (session) => {
         await askAgain(mail);
-        return await session.send(envelopeOf(mail), message);
+        const askedAt = performance.now();
+        return await session.send(envelopeOf(mail), message, async () => {
+          if (performance.now() - askedAt > answerHoldsMs) await askAgain(mail);
+        });
       });
       if (transaction.kind === "taken") return { kind: "sent", response: mask(transaction.response) };
       return readFailure(transaction.failure, transaction.mayBeTaken ? "written" : "begun", mask);
@@ -95,6 +98,9 @@ export function createSmtpMailer({ url, maxConnections, dkim = null, patience, .
     close: async () => pool.close(),
   };
 }
+
+/** A server can take long to listen, and the process can stand still meanwhile: then the answer is out of date. */
+const answerHoldsMs = 1000;
 
 async function askAgain({ mayStill }: Mail): Promise<void> {
   const isAllowed = await mayStill?.().catch((cause: unknown) => {

@@ -34,7 +34,12 @@ const aliveForMs = 1000;
 
 /** A signed-in connection to the mail server. It carries one mail at a time; `canGoOn` then tells if another may follow. */
 export type SmtpSession = {
-  readonly send: (envelope: Envelope, message: readonly Buffer[]) => Promise<Transaction>;
+  /** Rejects with MailWithdrawn if `beforeEnd` does; it is called before the end of the message is written. */
+  readonly send: (
+    envelope: Envelope,
+    message: readonly Buffer[],
+    beforeEnd: () => Promise<void>,
+  ) => Promise<Transaction>;
   /** Whether another mail may follow. Resolves once the last one is over for the server as well. */
   readonly canGoOn: () => Promise<boolean>;
   readonly sent: () => number;
@@ -118,11 +123,17 @@ function createSession(
   const mayTakeChunk = (): boolean =>
     isForChunks && performance.now() - lastTakenAt < aliveForMs && chunkTrust.isGiven();
   return {
-    send: async (envelope, message) => {
+    send: async (envelope, message, beforeEnd) => {
       sent += 1;
       const isChunk = mayTakeChunk() && mayBeChunk(message);
-      const carry = isChunk ? carryChunk : carryMail;
-      const transaction = await carry(channel, extensions, envelope, message);
+      // A chunk is written whole, at once.
+      const carrying = isChunk
+        ? carryChunk(channel, extensions, envelope, message)
+        : carryMail(channel, extensions, envelope, message, beforeEnd);
+      const transaction = await carrying.catch((withdrawn: unknown) => {
+        close();
+        throw withdrawn;
+      });
       if (transaction.kind === "taken") lastTakenAt = performance.now();
       else {
         needsReset = true;

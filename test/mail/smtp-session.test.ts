@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import type { Mailer } from "../../src/mail/mailer.ts";
+import { type Mailer, MailWithdrawn } from "../../src/mail/mailer.ts";
 import { createReceiverPatience } from "../../src/mail/receiver-patience.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { eventually } from "../support/eventually.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { mailTo } from "./letters.ts";
 import { startWireServer, type WireServer } from "./wire-server.ts";
 
@@ -64,8 +65,15 @@ describe("a session with the mail server", () => {
     });
 
     it("has answered in time where this process stood still before it read the answer", async () => {
-      await beginMailer(500, 500, await startFreezer(1000));
+      await beginMailer(500, 500, await startFreezer(".", 1000));
       expect(await mailer.send(ada)).to.deep.equal({ kind: "sent", response: "250 frozen" });
+    });
+
+    it("gets the end of no mail that may not be sent any more where this process stood still in the middle", async () => {
+      await beginMailer(20_000, 20_000, await startFreezer("RCPT", 1100));
+      const answers = [true, false];
+      const mayStill = async (): Promise<boolean> => answers.shift() ?? expect.fail("It was asked too often.");
+      expect(await failureOf(mailer.send({ ...ada, mayStill }))).to.be.instanceOf(MailWithdrawn);
     });
 
     it("defers a mail where a command, or a piece of the mail, takes longer than it may", async function () {
@@ -289,14 +297,15 @@ async function startSlowReader(): Promise<string> {
   return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server for one connection that takes every mail. After each answer to one, all of this process stands still. */
-async function startFreezer(forMs: number): Promise<string> {
+/** A server for one connection that takes every mail. Once it has answered at this moment, all of this process stands still. */
+async function startFreezer(moment: "RCPT" | ".", forMs: number): Promise<string> {
   const server = createServer((socket) => {
     socket.on("error", () => {}).write("220 frozen\r\n");
     socket.on("data", (bytes: Buffer) => {
-      const isMail = bytes.subarray(-5).equals(Buffer.from("\r\n.\r\n"));
-      socket.write(bytes.toString() === "DATA\r\n" ? "354 go on\r\n" : "250 frozen\r\n");
-      if (isMail) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs);
+      const text = bytes.toString();
+      socket.write(text === "DATA\r\n" ? "354 go on\r\n" : "250 frozen\r\n");
+      if (text.startsWith(moment) || text.endsWith(`\r\n${moment}\r\n`))
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs);
     });
   }).listen(0, "127.0.0.1");
   server.once("connection", () => server.close());
