@@ -173,7 +173,8 @@ describe("a mail composed once for all recipients", () => {
     expect(withoutAccidents(ours ?? Buffer.alloc(0))).to.equal(withoutAccidents(theirs ?? Buffer.alloc(0)));
     const envelope = server.heard.commands.slice(said).filter((command) => /^(MAIL|RCPT)/.test(command));
     expect(envelope).to.have.lengthOf(4);
-    expect(new Set(envelope)).to.have.lengthOf(2);
+    // nodemailer asks for SMTPUTF8 where the envelope needs it, and not where the header does.
+    expect(new Set(envelope.map((command) => command.replace(/ SMTPUTF8$/, "")))).to.have.lengthOf(2);
   };
 
   for (const [content, letter] of Object.entries(letters)) {
