@@ -66,7 +66,10 @@ const withoutWords = (letter: Letter): Letter => ({
 
 function build(letter: Letter): LetterForm {
   const node = new MailComposer(toComposerOptions(letter)).compile();
-  const fields = readHeaderFields(Buffer.from(node.buildHeaders()));
+  const fields = readHeaderFields(Buffer.from(node.buildHeaders())).map(({ key, line }) => ({
+    key,
+    line: withoutBlankLines(line),
+  }));
   return { node, fields, writeBody: createBodyWriter(node) };
 }
 
@@ -76,8 +79,12 @@ const shortLine = /^[\x20-\x7e]{1,76}$/;
 /** A field of a header, folded as nodemailer folds it. */
 export function headerField(name: string, value: string): HeaderField {
   const field = `${name}: ${value}`;
-  return { key: name.toLowerCase(), line: shortLine.test(field) ? field : toBytesAsText(foldLines(field, 76)) };
+  const line = shortLine.test(field) ? field : withoutBlankLines(toBytesAsText(foldLines(field, 76)));
+  return { key: name.toLowerCase(), line };
 }
+
+/** No line of a header may be white space alone (RFC 5322 3.2.2): some take it for the end of all. It joins the line before. */
+const withoutBlankLines = (line: string): string => line.replace(/\r\n(?=[ \t]+(?:\r\n|$))/g, "");
 
 const toComposerOptions = (letter: Letter) =>
   toOptions(letter, [...(letter.isUnsubscribable ? oneClick : []), ...tokenOf(letter)]);

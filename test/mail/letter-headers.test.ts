@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createComposer } from "../../src/mail/compose-letter.ts";
-import { longestValue } from "../../src/mail/letter-form.ts";
+import { headerField, longestValue } from "../../src/mail/letter-form.ts";
 import { exampleLetter } from "./letters.ts";
 
 /** The lines of the header that name it, without their ends. */
@@ -39,6 +39,19 @@ describe("a header that the request sets", () => {
     const lines = await linesOf("X-Token", "x".repeat(longestValue));
     expect(lines.map(({ length }) => length)).to.deep.equal([8, 998]);
   });
+
+  const gap = " ".repeat(300);
+  for (const [where, value] of [
+    ["between its words", `a${gap}b`],
+    ["at its end", `a${gap}`],
+  ] as const) {
+    it(`has no line of white space alone, however much of it there is ${where}`, async () => {
+      for (const lines of [await linesOf("X-Text", value), headerField("X-Text", value).line.split("\r\n")]) {
+        expect(lines.join("")).to.equal(`X-Text: ${value}`);
+        expect(lines.filter((line) => line.trim() === "")).to.deep.equal([]);
+      }
+    });
+  }
 
   it("is encoded where ASCII cannot print it, quotes and all", async () => {
     expect((await linesOf("X-Text", '"Grüße"')).join("")).to.match(/^X-Text: (?:=\?UTF-8\?Q\?[!-~]+\?= ?)+$/);
