@@ -1,4 +1,4 @@
-import type { SendOutcome } from "../domain/recipients/events.ts";
+import { isAnswer, type SendOutcome } from "../domain/recipients/events.ts";
 
 /** Takes each outcome of a mail server with the address of the mail, and returns what the outcome is about this mail. */
 export type ReceiverPatience = (address: string, outcome: SendOutcome) => SendOutcome;
@@ -26,15 +26,13 @@ export function createReceiverPatience(
   const addresses = createWitness(now);
 
   return (address, outcome) => {
-    if (outcome.kind === "unknown") return outcome;
     const receiver = receiverOf?.(address) ?? "";
-    if (outcome.kind !== "unavailable") {
+    if (isAnswer(outcome)) {
       receivers?.answered(receiver);
       addresses.answered(address);
-      return outcome;
     }
+    if (outcome.kind !== "unavailable" || outcome.ofMail === undefined) return outcome;
     const { ofMail } = outcome;
-    if (ofMail === undefined) return outcome;
     const isAbout = ofMail.replyCode === null ? addresses.isAbout(address) : receivers?.isAbout(receiver);
     return isAbout ? { kind: "deferred", error: ofMail } : outcome;
   };

@@ -1,4 +1,4 @@
-import type { DeliveryError } from "../domain/recipients/events.ts";
+import { type DeliveryError, isAnswer } from "../domain/recipients/events.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import { answersHoldMs, type Lease } from "./lease.ts";
 import type { LeavingOut } from "./leave-out.ts";
@@ -52,7 +52,7 @@ export function trackProgress(
     const { messageId, outcome, retryAfterMs, isThrottled = false, onceRecorded } = served;
     const byRoute = served.route ? { route: served.route } : {};
     if (outcome.kind === "unavailable") return outage.met(recipient, outcome);
-    if (outcome.kind !== "unknown") await outage.answered();
+    if (isAnswer(outcome)) await outage.answered();
     if (outcome.kind === "sent") {
       const { response } = outcome;
       return await books.outcome({ type: "RecipientSent", recipient, messageId, response, ...byRoute });

@@ -81,6 +81,13 @@ describe("a mail in the middle of which the connection ends", () => {
     expect(breaks("broken")).to.equal("unavailable");
   });
 
+  it("finds the server away where it has said nothing of another mail either", () => {
+    const error = { code: "timed-out", message: "", replyCode: null, statusCode: null };
+    patience("ada@example.com", { kind: "deferred", error });
+    patience("bob@example.com", { kind: "failed", error: { ...error, code: "unsendable" } });
+    expect(breaks("broken")).to.equal("unavailable");
+  });
+
   it("finds the server away where one after the other is broken off, until it takes one", () => {
     isTaken("ada");
     expect(["r1", "r2", "r3", "r1"].map(breaks)).to.deep.equal(["deferred", "deferred", "unavailable", "unavailable"]);

@@ -99,6 +99,14 @@ describe("a recipient at whose mail the mail server ends the connection", () => 
     });
   }
 
+  it("is not marked where of another one the server has not heard either", async () => {
+    const error = { code: "template-failed", message: "", replyCode: null, statusCode: null };
+    const held = await begin(2);
+    const end = await serve(held, { 0: brokenOff, 1: { messageId: "", outcome: { kind: "failed", error } } });
+    expect(end).to.have.nested.property("error.code", "smtp-unavailable");
+    expect(await cellsOf(held)).to.deep.equal([cell.pending, cell.failed]);
+  });
+
   it("is not marked where there is no other", async () => {
     const held = await begin(1, { isLastAttempt: true });
     const end = await serve(held, { 0: brokenOff });

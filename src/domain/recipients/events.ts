@@ -77,3 +77,9 @@ export type SendOutcome =
       /** What became of this mail, where that may have been about it, or its receiver, alone. */
       readonly ofMail?: DeliveryError;
     };
+
+/** Whether the other side has answered for this recipient, whatever it said. Silence is no answer, nor is a mail never begun. */
+export function isAnswer(outcome: SendOutcome): boolean {
+  if (outcome.kind === "sent") return true;
+  return (outcome.kind === "failed" || outcome.kind === "deferred") && outcome.error.replyCode !== null;
+}
