@@ -13,7 +13,7 @@ export type SmtpFailure = Error & {
 
 /** The code for a mail that took too long, so that Waybill closed its connection. */
 export const endedByUs = "EABORT";
-/** The code for an address that cannot be said to a mail server. */
+/** The code for an address that cannot be said to a mail server, and for a mail that cannot be composed. */
 export const unsendable = "EENVELOPE";
 
 /** The command that names the sender, and no recipient yet. */

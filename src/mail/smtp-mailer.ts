@@ -1,11 +1,11 @@
 import type { SendOutcome } from "../domain/recipients/events.ts";
 import { createChunkTrust } from "./chunk-trust.ts";
-import { type ComposedLetter, createComposer } from "./compose-letter.ts";
+import { type ComposedLetter, createComposer, type Envelope } from "./compose-letter.ts";
 import type { DkimSettings } from "./dkim.ts";
 import { type Letter, type Mail, type Mailer, MailWithdrawn } from "./mailer.ts";
 import { maskReply } from "./mask-reply.ts";
 import type { ReceiverPatience } from "./receiver-patience.ts";
-import type { SmtpFailure } from "./smtp-failure.ts";
+import { failureOf, type SmtpFailure, unsendable } from "./smtp-failure.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
 import { readFailure, sessionError } from "./smtp-reply.ts";
 import { openSession, type SessionOptions } from "./smtp-session.ts";
@@ -53,17 +53,25 @@ export function createSmtpMailer({ url, maxConnections, dkim = null, patience, .
     return fresh;
   };
 
+  const write = async (mail: Mail): Promise<{ readonly envelope: Envelope; readonly message: readonly Buffer[] }> => {
+    try {
+      const { envelopeOf, messageOf } = await compose(mail.letter);
+      return { envelope: envelopeOf(mail), message: await messageOf(mail, new Date()) };
+    } catch (failure) {
+      throw failureOf(unsendable, `The mail cannot be composed: ${String(failure)}`);
+    }
+  };
+
   const sendOnce = async (mail: Mail): Promise<SendOutcome> => {
     const { letter, to } = mail;
     const subject = mail.personal?.subject ?? letter.subject;
     const mask = (text: string): string => maskReply(text, { to, subject });
     try {
-      const { envelopeOf, messageOf } = await compose(letter);
-      const message = await messageOf(mail, new Date());
+      const { envelope, message } = await write(mail);
       const transaction = await pool.use(async (session) => {
         await askAgain(mail);
         const askedAt = performance.now();
-        return await session.send(envelopeOf(mail), message, async () => {
+        return await session.send(envelope, message, async () => {
           if (performance.now() - askedAt > answerHoldsMs) await askAgain(mail);
         });
       });

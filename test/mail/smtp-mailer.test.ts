@@ -78,6 +78,12 @@ describe("handing a mail to a mail server", () => {
     expect(server.mails).to.deep.equal([]);
   });
 
+  it("has failed where it cannot be composed, which says nothing against the server", async () => {
+    const outcome = await mailer.send(mailTo("ada@example.com", { isUnsubscribable: true }));
+    expect(outcome).to.deep.nested.include({ kind: "failed", "error.code": "unsendable" });
+    expect(server.connections).to.equal(0);
+  });
+
   it("goes on with a new connection when the server closed the one that was idle", async () => {
     await mailer.send(mailTo("ada@example.com"));
     server.disconnect();
