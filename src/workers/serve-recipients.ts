@@ -62,7 +62,7 @@ export async function serveRecipients(
   const end = await serveLeft(held.claimed)
     .then((end) => serveMore(end, more))
     .then(async (end) => {
-      if (end.isComplete) await progress.outage.allTried();
+      if (end.isComplete && lease.isHeld()) await progress.outage.allTried();
       return end;
     })
     .finally(progress.end)

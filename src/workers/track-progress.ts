@@ -52,7 +52,6 @@ export function trackProgress(
     const { messageId, outcome, retryAfterMs, isThrottled = false, onceRecorded } = served;
     const byRoute = served.route ? { route: served.route } : {};
     if (outcome.kind === "unavailable") return outage.met(recipient, outcome);
-    if (isAnswer(outcome)) await outage.answered();
     if (outcome.kind === "sent") {
       const { response } = outcome;
       return await books.outcome({ type: "RecipientSent", recipient, messageId, response, ...byRoute });
@@ -107,6 +106,7 @@ export function trackProgress(
         return;
       }
       await record(recipient, served);
+      if (isAnswer(served.outcome)) await outage.answered();
       if (recipient !== last) await after?.(untilNext.signal);
     },
   };

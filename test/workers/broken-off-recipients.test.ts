@@ -60,6 +60,13 @@ describe("a recipient at whose mail the mail server ends the connection", () => 
     expect(tried).to.deep.equal([0, 1, 2, 3]);
   });
 
+  it("is deferred once it is recorded that the other was sent: that must not wait for anything", async () => {
+    const held = await begin(2);
+    await serve(held, { 0: brokenOff });
+    const outcomes = (await log.readRecipients(job)).map(({ event }) => event.type).slice(-2);
+    expect(outcomes).to.deep.equal(["RecipientSent", "RecipientDeferred"]);
+  });
+
   it("is deferred where it is the last one, and the server has answered for another before", async () => {
     const held = await begin(2);
     const end = await serve(held, { 1: brokenOff });
