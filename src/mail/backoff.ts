@@ -1,4 +1,4 @@
-import type { SendOutcome } from "../domain/recipients/events.ts";
+import { isAnswer, type SendOutcome } from "../domain/recipients/events.ts";
 import type { BrokenMailer } from "./breaker.ts";
 import type { Mailer } from "./mailer.ts";
 
@@ -53,9 +53,9 @@ export function createBackoff(mailer: BrokenMailer, onChange: () => void): Backo
     // Only an answer for a mail resets the wait: some servers accept every connection and no mail.
     waitMs = Math.min(waitMs * 2, longestWaitMs);
   };
-  const observe = ({ kind }: SendOutcome): void => {
-    if (kind === "unavailable") foundDown();
-    if (kind === "unavailable" || kind === "unknown") return;
+  const observe = (outcome: SendOutcome): void => {
+    if (outcome.kind === "unavailable") foundDown();
+    if (!isAnswer(outcome)) return;
     waitMs = firstWaitMs;
     become("answers");
   };

@@ -1,16 +1,7 @@
-import {
-  BrokenCircuitError,
-  CircuitState,
-  ConsecutiveBreaker,
-  circuitBreaker,
-  ExponentialBackoff,
-  handleWhenResult,
-} from "cockatiel";
 import type { JobError } from "../domain/job/events.ts";
-import type { SendOutcome } from "../domain/recipients/events.ts";
-import { steadily } from "../domain/steady-waits.ts";
+import { isAnswer, type SendOutcome } from "../domain/recipients/events.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
-import type { Mailer, ProbeOutcome } from "./mailer.ts";
+import type { Mailer } from "./mailer.ts";
 
 export type BrokenMailer = Mailer & {
   readonly state: () => BreakerState;
@@ -19,7 +10,7 @@ export type BrokenMailer = Mailer & {
 };
 
 type Settings = {
-  /** How many mails in a row must find the mail server unavailable before the breaker opens. */
+  /** How many mails must find the mail server unavailable, without an answer in between, before the breaker opens. */
   readonly threshold: number;
   /** The first wait before the mail server is probed again; it doubles up to `longestWaitMs`. */
   readonly firstWaitMs: number;
@@ -27,80 +18,69 @@ type Settings = {
 };
 
 const usual: Settings = { threshold: 5, firstWaitMs: 1000, longestWaitMs: 30_000 };
-const probeEveryMs = 250;
 
 /**
  * A mailer that stops using a mail server that is down for all mails. It probes now and then whether the server is back,
- * with no mail at stake, and then goes on by itself. Meanwhile it answers every mail as unavailable at once.
+ * with no mail at stake, and then goes on by itself. Meanwhile it answers every mail as unavailable at once. It measures no
+ * time by the clock, which may be set back by hours while a machine starts.
  */
 export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenMailer {
   const { threshold, firstWaitMs, longestWaitMs } = settings;
-  const waits = new ExponentialBackoff({ initialDelay: firstWaitMs, maxDelay: longestWaitMs });
-  const policy = circuitBreaker(handleWhenResult(isUnavailable), {
-    halfOpenAfter: steadily(waits, () => performance.now()),
-    breaker: new ConsecutiveBreaker(threshold),
-  });
+  const listeners = new Set<(state: BreakerState) => void>();
+  let state: BreakerState = "closed";
   let lastError: JobError = { code: "smtp-unavailable", message: "The mail server is unavailable." };
-  let probing: NodeJS.Timeout | null = null;
-  let isAsking = false;
+  let inRow = 0;
+  let waitMs = firstWaitMs;
+  let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  const guarded = async <Outcome extends SendOutcome | ProbeOutcome>(
-    step: () => Promise<Outcome>,
-  ): Promise<Outcome | Unavailable> => {
-    try {
-      const outcome = await policy.execute(step);
-      if (isUnavailable(outcome)) lastError = outcome.error;
-      return outcome;
-    } catch (failure) {
-      if (failure instanceof BrokenCircuitError) return { kind: "unavailable", error: lastError };
-      throw failure;
-    }
+  const become = (next: BreakerState): void => {
+    state = next;
+    for (const changed of [...listeners]) changed(next);
   };
-  const stopProbing = (): void => {
-    if (probing !== null) clearInterval(probing);
-    probing = null;
+  const open = (): void => {
+    // A probe, or a mail, that fails after the mailer was closed opens nothing.
+    if (isClosed) return;
+    timer = setTimeout(() => void probe(), waitMs);
+    waitMs = Math.min(2 * waitMs, longestWaitMs);
+    become("open");
   };
-  /** One probe at a time: those behind it would all connect at once when it has found the server back. */
   const probe = async (): Promise<void> => {
-    if (isAsking) return;
-    isAsking = true;
-    await guarded(mailer.probe).finally(() => {
-      isAsking = false;
-    });
+    become("half-open");
+    const outcome = await mailer.probe();
+    if (outcome.kind === "unavailable") {
+      lastError = outcome.error;
+      return open();
+    }
+    [inRow, waitMs] = [0, firstWaitMs];
+    become("closed");
   };
-  policy.onBreak(() => {
-    // A probe that fails after the mailer was closed breaks the circuit once more.
-    if (!isClosed) probing ??= setInterval(() => void probe(), probeEveryMs);
-  });
-  policy.onReset(stopProbing);
+  const count = (outcome: SendOutcome): void => {
+    if (isAnswer(outcome)) inRow = 0;
+    if (outcome.kind !== "unavailable") return;
+    lastError = outcome.error;
+    inRow += 1;
+    if (state === "closed" && inRow >= threshold) open();
+  };
 
-  const state = (): BreakerState => stateNames[policy.state];
   return {
     connections: mailer.connections,
-    send: (mail) => guarded(() => mailer.send(mail)),
+    send: async (mail) => {
+      if (state !== "closed") return { kind: "unavailable", error: lastError };
+      const outcome = await mailer.send(mail);
+      count(outcome);
+      return outcome;
+    },
     probe: mailer.probe,
-    state,
+    state: () => state,
     onChange: (changed) => {
-      const { dispose } = policy.onStateChange(() => changed(state()));
-      return dispose;
+      listeners.add(changed);
+      return () => listeners.delete(changed);
     },
     close: async () => {
       isClosed = true;
-      stopProbing();
+      clearTimeout(timer);
       await mailer.close();
     },
   };
 }
-
-type Unavailable = Extract<SendOutcome, { kind: "unavailable" }>;
-
-const isUnavailable = (outcome: unknown): outcome is Unavailable =>
-  (outcome as SendOutcome | ProbeOutcome).kind === "unavailable";
-
-const stateNames: Readonly<Record<CircuitState, BreakerState>> = {
-  [CircuitState.Closed]: "closed",
-  [CircuitState.HalfOpen]: "half-open",
-  [CircuitState.Open]: "open",
-  [CircuitState.Isolated]: "open",
-};

@@ -1,4 +1,4 @@
-import type { SendOutcome } from "../../domain/recipients/events.ts";
+import { isAnswer, type SendOutcome } from "../../domain/recipients/events.ts";
 import type { RouteState } from "../../domain/recipients/route-state.ts";
 import { type Backoff, createBackoff, type Standing } from "../backoff.ts";
 import type { BrokenMailer } from "../breaker.ts";
@@ -51,10 +51,10 @@ export function createRouteRun({ name }: MailRoute, mailer: BrokenMailer, change
     closing ??= mailer.close();
     return closing;
   };
-  const observe = ({ kind }: SendOutcome): void => {
-    counts[kind] += 1;
-    if (kind === "unavailable") wasAway = true;
-    else if (kind !== "unknown") wasAway = false;
+  const observe = (outcome: SendOutcome): void => {
+    counts[outcome.kind] += 1;
+    if (outcome.kind === "unavailable") wasAway = true;
+    else if (isAnswer(outcome)) wasAway = false;
   };
   const isOpen = (): boolean => !isRetired && mailer.state() === "closed";
 

@@ -139,6 +139,16 @@ describe("The routes of a mail", () => {
     expect(routing.runs()[0]?.inFlight()).to.equal(0);
   });
 
+  it("are not back because of a mail of which they have heard nothing", async () => {
+    await start(mailRoute());
+    isAway("default");
+    await send();
+    const error = { code: "unsendable", message: "", replyCode: null, statusCode: null };
+    answers.set("default", async () => ({ kind: "failed", error }));
+    expect((await send())?.outcome.kind).to.equal("failed");
+    expect(routing.standing()).not.to.equal("answers");
+  });
+
   it("are tried by one mail alone after an outage, until that is answered", async () => {
     await start(mailRoute({ name: "one", order: 1 }), mailRoute());
     isAway("one");
