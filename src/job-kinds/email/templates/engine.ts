@@ -148,8 +148,11 @@ function weightOfNode(node: Node): number {
   return weight;
 }
 
+/** To call a filter takes this long, whatever it then does: a template has room for fifty thousand of them. */
+const filterWeight = 0.75;
+
 function weightOfValue({ initial, filters }: Value): number {
-  let weight = initial.postfix.reduce((sum, token) => sum + weightOfToken(token), 0);
+  let weight = initial.postfix.reduce((sum, token) => sum + weightOfToken(token), filters.length * filterWeight);
   for (const { args } of filters) {
     for (const arg of args) weight += weightOfToken(Array.isArray(arg) ? arg[1] : arg);
   }

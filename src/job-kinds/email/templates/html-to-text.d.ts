@@ -5,7 +5,15 @@ declare module "html-to-text" {
     readonly format?: string;
     readonly options?: Readonly<Record<string, unknown>>;
   };
+  export type Element = { readonly name: string; readonly parent: Element | null };
+  export type Format<Builder = { readonly options: Options }> = (
+    element: Element,
+    walk: unknown,
+    builder: Builder,
+    options: Readonly<Record<string, unknown>>,
+  ) => void;
   type Options = {
+    readonly formatters: Readonly<Record<string, Format>>;
     readonly wordwrap?: number;
     readonly selectors?: readonly Selector[];
     readonly limits?: {

@@ -65,7 +65,8 @@ function depthOf(source: string): number {
     depth = isEnd === undefined ? depth + 1 : Math.max(0, depth - 1);
     deepest = Math.max(deepest, depth);
   }
-  for (const [tag] of source.matchAll(/\{[{%][^[(}]*[[(][^}]*/g)) deepest = Math.max(deepest, bracketsIn(tag));
+  // Takes all that it looks at, so that openings without an end are not looked at once more from each of them.
+  for (const [tag] of source.matchAll(/\{[{%][^}]*/g)) deepest = Math.max(deepest, bracketsIn(tag));
   return deepest;
 }
 

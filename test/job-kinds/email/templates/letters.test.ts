@@ -88,6 +88,24 @@ describe("the text part of a mail that came as HTML", () => {
   }
 });
 
+describe("the text part of HTML that is made to grow", () => {
+  for (const [what, html] of Object.entries({
+    "quotes in quotes": `${"<blockquote>".repeat(90)}${"word ".repeat(100_000)}`,
+    "lists in lists": `${"<ul><li>".repeat(45)}${"word ".repeat(100_000)}`,
+    "lines in quotes": `${"<blockquote><pre>".repeat(45)}${"a\n".repeat(45_000)}`,
+    "hundreds of thousands of lines": `${"<blockquote><pre>".repeat(9)}${"a\n".repeat(400_000)}`,
+  })) {
+    it(`is a few times as long as ${what}, or is left out`, () => {
+      expect((read({ html, text: null }).letter.text ?? "").length).to.be.lessThan(3 * html.length + 1_000_000);
+    });
+  }
+
+  it("indents what a mail quotes and lists", () => {
+    const html = "<blockquote>a<blockquote>b</blockquote></blockquote><ul><li>c<ol><li>d</ol></ul>";
+    expect(read({ html, text: null }).letter.text).to.equal("> a\n> \n> > b\n\n * c\n   1. d");
+  });
+});
+
 describe("the templates of a mailing that is to be accepted", () => {
   const people = (variables: readonly object[]) =>
     variables.map((given, index) => ({ email: `ada${index}@example.com`, variables: { ...given } }));

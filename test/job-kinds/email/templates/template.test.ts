@@ -73,11 +73,15 @@ const hostile: Readonly<Record<string, readonly [source: string, variables?: Var
   "tries a thousand branches in a loop": [
     `{% for i in (1..99999) %}{% if false %}${"{% elsif false %}".repeat(900)}{% endif %}{% endfor %}`,
   ],
+  "asks a hundred times for forty thousand filters": [
+    `{% for i in (1..100) %}{{ 1${"|size".repeat(40_000)} }}{% endfor %}`,
+  ],
   "nests brackets in a path": [`{{ a${"[a".repeat(5000)} }}`, { a: 1 }],
   "asks for a wide date": ["{{ 'now' | date: '%99999999d' }}"],
   "nests conditions": [`${"{% if a %}".repeat(1900)}`, { a: 1 }],
   "nests brackets": [`{{ ${"(".repeat(50_000)} }}`],
   "has a tag at every second place": ["{{a}}".repeat(50_000), { a: 1 }],
+  "opens tags, and closes none of them": [`${"{{a".repeat(2000)}${"x".repeat(249_000)}`],
   "is nothing but openings": ["{{".repeat(100_000)],
   "is longer than it may be": [`{{ a }}${"x".repeat(300_000)}`, { a: 1 }],
 };
