@@ -30,7 +30,8 @@ export const brakeFields = {
   window: Type.Optional(
     Type.Object(
       {
-        days: Type.Array(Type.Enum([...weekdays], { description: `one of ${weekdays.join(", ")}` }), {
+        // With their type, equal ones are found in one look at each; without it, in a look at each pair.
+        days: Type.Array(Type.Enum([...weekdays], { type: "string", description: `one of ${weekdays.join(", ")}` }), {
           minItems: 1,
           maxItems: 7,
           uniqueItems: true,

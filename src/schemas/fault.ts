@@ -13,6 +13,8 @@ export type Checked<Value> =
 
 /** The most faults in one answer: more are of no use to its reader. */
 const maxFaults = 50;
+/** Of this many the first in order are found: to put more into words takes longer than to find them. */
+const maxWorded = 1000;
 const maxShownLength = 60;
 
 const inNaturalOrder = new Intl.Collator("en", { numeric: true });
@@ -50,7 +52,10 @@ type Described = { readonly description?: string };
  */
 export const faultsOf = (errors: readonly ErrorObject[], at = ""): readonly Fault[] =>
   // Errors about a property's name come twice: from the schema of names, and as the keyword `propertyNames`.
-  errors.filter((error) => error.propertyName === undefined).map((error) => toFault(error, at));
+  errors
+    .filter((error) => error.propertyName === undefined)
+    .slice(0, maxWorded)
+    .map((error) => toFault(error, at));
 
 function toFault(error: ErrorObject, at: string): Fault {
   const pointer = at + error.instancePath;

@@ -9,18 +9,21 @@ type Clock = Pick<ScheduleSettings, "cron" | "timeZone">;
 const maxCount = 1000;
 const minuteMs = 60_000;
 
+/** What is longer is not read: croner takes seconds for a million numbers. */
+export const maxCronLength = 200;
+
 /**
  * A time of the day that a change of the clocks leaves out fires at the first moment after the gap, and one that comes twice
  * fires the first time only: so does every expression that names its hours and minutes. One with a wildcard or a step in them
- * goes by the clock on the wall: it fires in both of the hours, and not in the one that is left out.
+ * goes by the clock on the wall: it fires in both of the hours, and not in the one that is left out. Croner keeps 30 kB for
+ * each spelling of a zone, for ever: it is given one.
  */
 const cronOf = ({ cron, timeZone }: Clock): Cron =>
-  // The library keeps a format for each spelling of a name.
   new Cron(cron, { timezone: timeZone.toLowerCase(), mode: "5-part", fixedTimeRule: "no-wildcard" });
 
 /** What is wrong with an expression, in words; null for one that has a time to come. */
 export function whyNoCron(cron: string, timeZone: string, from: Instant): string | null {
-  if (cron.trim().split(/\s+/).length !== 5) {
+  if (cron.length > maxCronLength || cron.trim().split(/\s+/).length !== 5) {
     return "expected five fields: minute, hour, day of the month, month, day of the week";
   }
   try {

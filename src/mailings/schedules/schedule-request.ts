@@ -19,7 +19,7 @@ import type { JobRequest } from "../../schemas/job-request.ts";
 import { isObject } from "../../schemas/request-form.ts";
 import { checkRequest, closed, singleLine } from "../../schemas/request-schema.ts";
 import { checkMailingRequest, mailingCreation } from "../mailing-request.ts";
-import { whyNoCron } from "./due-times.ts";
+import { maxCronLength, whyNoCron } from "./due-times.ts";
 import { mailingTemplateOf, type ScheduleTemplate } from "./schedule-content.ts";
 
 /** Fields of a job that mean a time, or a request that makes nothing, and so make no sense again and again. */
@@ -38,7 +38,7 @@ const ownFields = {
   }),
   cron: Type.String({
     minLength: 1,
-    maxLength: 200,
+    maxLength: maxCronLength,
     description: "a cron expression of five fields such as 30 8 * * mon",
   }),
   timeZone: Type.Optional(

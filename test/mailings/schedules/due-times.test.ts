@@ -129,4 +129,28 @@ describe("The times of a cron expression", () => {
     for (const cron of ["0 9 30 2 *", "0 9 31 4,6,9,11 *"]) expect(why(cron), cron).to.include("never does");
     for (const cron of ["61 8 * * *", "a b c d e", "* * * 13 *"]) expect(why(cron), cron).to.include("such as");
   });
+
+  it("are none of an expression that is longer than people write them", () => {
+    expect(whyNoCron(`${"0,".repeat(98)}0 * * *`, "UTC", march)).to.match(/^expected five fields/);
+    expect(whyNoCron(`${"0,".repeat(96)}0 0 * * *`, "UTC", march)).to.match(/^expected five fields/);
+    expect(whyNoCron(`${"0,".repeat(95)}0 0 * * *`, "UTC", march)).to.equal(null);
+  });
+
+  it("take the same memory however the zone is spelled", () => {
+    const { DateTimeFormat } = Intl;
+    const made: unknown[] = [];
+    Intl.DateTimeFormat = new Proxy(DateTimeFormat, {
+      construct: (target, given) => {
+        made.push(given);
+        return Reflect.construct(target, given);
+      },
+    });
+    try {
+      for (const zone of ["Asia/Tokyo", "asia/tokyo", "ASIA/TOKYO", "aSiA/tOkYo"])
+        expect(nextAfter({ cron: "0 9 * * *", timeZone: zone }, march)).to.equal("2026-03-29T00:00:00.000Z");
+    } finally {
+      Intl.DateTimeFormat = DateTimeFormat;
+    }
+    expect(made).to.have.lengthOf.at.most(1);
+  });
 });
