@@ -1,10 +1,10 @@
 import type { ContentRecipient } from "../content/content-store.ts";
 import { type RecipientColumns, recipientColumns, recipientOfRow } from "../domain/recipients/recipient-table.ts";
 import { toRecipient } from "../intake/draft-job.ts";
-import { parseJson } from "../intake/parse-json.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
 import { shown } from "../schemas/fault.ts";
 import { csvRecordsOf, csvType, type LineFile, type LineOf, linesOf, textOf } from "../schemas/line-file.ts";
+import { parseJson } from "../schemas/parse-json.ts";
 import { isObject, recipientCheck } from "../schemas/request-form.ts";
 
 /** A recipient that a line names, or a sentence about what is wrong with it. `ends` is a file that cannot be read on. */

@@ -8,10 +8,10 @@ import { checkRequest, maxRequestBytes, type Refusal, refuseTooMany } from "../i
 import { type CreationDependencies, createJob } from "../intake/create-job.ts";
 import { jobIdOfOutboxRow } from "../intake/derived-job-id.ts";
 import { digestOfRequest, draftJob, refuseDraft } from "../intake/draft-job.ts";
-import { parseJson } from "../intake/parse-json.ts";
 import { problemOfFailure, problemOfRefusal } from "../intake/problem-of.ts";
 import { checkWithTemplate, templateOfJob, type UsingTemplates } from "../intake/use-template.ts";
 import { type Fault, shown } from "../schemas/fault.ts";
+import { parseJson } from "../schemas/parse-json.ts";
 import { type Problem, problemOfFaults, toProblem } from "../schemas/problem.ts";
 import { delayAfterAttempt, maxAttempts, type RowResult, type TakenRow } from "./outbox.ts";
 

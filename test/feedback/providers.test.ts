@@ -3,6 +3,7 @@ import { readPostmark } from "../../src/feedback/reports/postmark.ts";
 import type { Reading } from "../../src/feedback/reports/report.ts";
 import { readSendgrid } from "../../src/feedback/reports/sendgrid.ts";
 import { confirmationOf, readSes } from "../../src/feedback/reports/ses.ts";
+import { startApi } from "../support/running-api.ts";
 
 /** Of a bounce its kind, status and reply code; of a complaint its type; else why nothing follows. */
 function inShort(reading: Reading | undefined): unknown {
@@ -153,6 +154,15 @@ describe("A notification of Amazon SES", () => {
     }
   });
 
+  it("is none where its message is longer, or nested deeper, than any of SNS", () => {
+    const message = sesBounce({ bounceType: "Permanent", bouncedRecipients: [{ status: "5.1.1" }] });
+    const enclosed = (fields: object) => ({ Type: "Notification", Message: JSON.stringify({ ...message, ...fields }) });
+    const deep = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+    expect(readSes(enclosed({ more: "x".repeat(200_000), deep: deep(20) }))).to.have.length(1);
+    expect(readSes(enclosed({ more: "x".repeat(1024 * 1024) }))).to.equal(null);
+    expect(readSes(enclosed({ deep: deep(1000) }))).to.equal(null);
+  });
+
   it("leaves out what is no status code and no feedback type, which the log would refuse or keep for ever", () => {
     const bounce = sesBounce({ bounceType: "Permanent", bouncedRecipients: [{ status: "5.1.1 ada@example.com" }] });
     expect(inShort(readSes(bounce)?.[0])).to.deep.equal(["hard", null, null]);
@@ -278,5 +288,34 @@ describe("A notification of SendGrid", () => {
 
   it("is no notification where it is anything else", () => {
     for (const body of [null, {}, [{}], [{ event: 1 }], "text"]) expect(readSendgrid(body)).to.equal(null);
+  });
+});
+
+describe("A notification that is posted", () => {
+  const confirmation = {
+    Type: "SubscriptionConfirmation",
+    SubscribeURL: "https://sns.us-west-2.amazonaws.com/?Token=t",
+  };
+
+  it("is taken, each of its events, and what is none is refused", async () => {
+    const reports = {
+      take: async () => ({ result: "nothing", why: "delivered" }) as const,
+      unattributed: { list: async () => [] },
+    };
+    const api = await startApi({ reports });
+    const take = async (provider: string, body: unknown) => {
+      const { status, body: answer } = await api.ask("POST", `/api/bounces/${provider}`, { body });
+      return { status, events: answer.events };
+    };
+    expect(await take("ses", sesBounce({ bounceType: "Permanent", bouncedRecipients: [{}] }))).to.include({
+      events: 1,
+    });
+    expect(await take("ses", confirmation)).to.include({ status: 200, events: 0 });
+    expect(await take("postmark", postmarkBounce({}))).to.include({ events: 1 });
+    expect(await take("sendgrid", [sendgridEvent("bounce", {}), sendgridEvent("open", {})])).to.include({ events: 2 });
+    for (const body of ["[", "{}", '[{"event":1}]', "\u0000"])
+      expect((await take("sendgrid", body)).status).to.equal(400);
+    expect(api.logged.join("\n")).to.include(confirmation.SubscribeURL);
+    await api.close();
   });
 });

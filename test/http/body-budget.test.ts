@@ -112,6 +112,15 @@ describe("The bodies that an API process has in hand", () => {
     expect(body.detail).to.match(/memory/);
   });
 
+  it("are refused before they are parsed also where they are notifications of a provider", async () => {
+    for (const provider of ["ses", "postmark", "sendgrid"]) {
+      const { status, body } = await api.ask("POST", `/api/bounces/${provider}`, {
+        body: `[${"1,".repeat(900_000)}1]`,
+      });
+      expect({ status, code: body.code }, provider).to.deep.equal({ status: 413, code: "body-too-large" });
+    }
+  });
+
   it("do not include one whose answer waits for the end of its job", async () => {
     const waiting = api.ask("POST", "/api/jobs", { body: largeMailing(), headers: { Prefer: "wait=60" } });
     await eventually(async () => expect(api.stored).to.have.length.greaterThan(0));

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { parseJson } from "../../schemas/parse-json.ts";
 import { checkRequest } from "../../schemas/request-schema.ts";
 import { classify } from "./classify.ts";
 import { nothing, type Reading, toDiagnostic, toFeedbackType, toStatusCode } from "./report.ts";
@@ -84,10 +85,11 @@ function namesOf({ source, headers = [], commonHeaders, tags = {} }: Static<type
   );
 }
 
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
+/** Four times as long as SNS delivers any. */
+const longestMessage = 1024 * 1024;
+
+function parsed(text: string): unknown {
+  if (text.length > longestMessage) return null;
+  const json = parseJson(Buffer.from(text));
+  return json.parsed ? json.value : null;
 }

@@ -6,10 +6,12 @@ import type { NoReport, Reading } from "../../feedback/reports/report.ts";
 import { readSendgrid } from "../../feedback/reports/sendgrid.ts";
 import { confirmationOf, readSes } from "../../feedback/reports/ses.ts";
 import type { Received, Taken } from "../../feedback/take-report.ts";
+import { parseJson } from "../../schemas/parse-json.ts";
 import { bouncesTaken, takenReport, unattributedReports } from "../answers/bounces.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { type Answer, json, refuseFaults } from "../server/answer.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
+import type { StreamedBody } from "../server/stream-body.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "reports" | "logger">;
@@ -41,7 +43,7 @@ export const bounceRoutes = (dependencies: Dependencies): readonly Route[] => [
     scope: "bounces:write",
     streams: { types: ["message/rfc822"], examples: { "message/rfc822": returnedMail }, maxBytes: maxReportBytes },
     handle: async (request) => {
-      const raw = await receiveReport(chunksOf(request));
+      const raw = await receiveReport(streamOf(request).chunks);
       return json(toAnswer(await take(dependencies, request, raw, await readMessage(raw.head, []))));
     },
   }),
@@ -123,9 +125,11 @@ const nameOf: Readonly<Record<Provider, string>> = {
 };
 
 async function takeNotification(dependencies: Dependencies, provider: Provider, request: ApiRequest): Promise<Answer> {
-  const text = await textOf(request);
+  const streamed = streamOf(request);
+  const text = await textOf(streamed);
   const raw = { bytes: text.length, sha256: createHash("sha256").update(text).digest("hex") };
-  const body = parsed(text);
+  const read = parseJson(text, "body", streamed.takeValues);
+  const body = read.parsed ? read.value : null;
   const confirmation = provider === "ses" ? confirmationOf(body) : null;
   if (confirmation !== null) {
     // The holder of a key could otherwise make the service call any address of SNS: a person opens the link.
@@ -159,23 +163,15 @@ async function take(
   return await reports.take(reading, { raw, tenant, cause });
 }
 
-function chunksOf({ streamed }: ApiRequest): AsyncIterable<Uint8Array> {
+function streamOf({ streamed }: ApiRequest): StreamedBody {
   if (streamed === null) throw new Error("This route takes a stream.");
-  return streamed.chunks;
+  return streamed;
 }
 
-async function textOf(request: ApiRequest): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksOf(request)) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-function parsed(raw: Buffer): unknown {
-  try {
-    return JSON.parse(raw.toString("utf8"));
-  } catch {
-    return null;
-  }
+async function textOf({ chunks }: StreamedBody): Promise<Buffer> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all);
 }
 
 type ResultOfReport = AnswerOf<typeof takenReport>;

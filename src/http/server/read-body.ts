@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Context } from "koa";
-import { parseJson } from "../../intake/parse-json.ts";
+import { parseJson } from "../../schemas/parse-json.ts";
 import { type Answer, refuse } from "./answer.ts";
 import type { BodyAccount } from "./body-budget.ts";
 

@@ -12,6 +12,8 @@ export type StreamedBody<Type extends string = string> = {
   readonly type: Type;
   /** Can be read once, from the beginning. The rest of a body that is not read to its end is discarded. */
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** Sets memory aside for the values of the JSON in it, before parsing; throws NoRoomForBody. */
+  readonly takeValues: BodyAccount["takeValues"];
 };
 
 /**
@@ -74,7 +76,8 @@ export async function withStreamedBody(
       "maxBytes" in streams
         ? limitedChunks(ctx, account, streams.maxBytes)
         : endlessChunks(ctx, account, streams.memoryBytes);
-    const answer = await handle({ type, chunks: encoding === "gzip" ? unpacked(chunks) : chunks });
+    const { takeValues } = account;
+    const answer = await handle({ type, chunks: encoding === "gzip" ? unpacked(chunks) : chunks, takeValues });
     if (ctx.req.readableEnded) return answer;
     await drain(ctx);
     return { ...answer, headers: { ...answer.headers, Connection: "close" } };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parseJson } from "../../src/intake/parse-json.ts";
+import { parseJson } from "../../src/schemas/parse-json.ts";
 
 const reasonOf = (text: string): string => {
   const json = parseJson(Buffer.from(text));
