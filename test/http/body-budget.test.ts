@@ -139,6 +139,14 @@ describe("The bodies that an API process has in hand", () => {
     expect(bodies.held()).to.be.within(6_000_000, 12_000_000);
   });
 
+  it("do not include files for clients without a key, who could fill it otherwise, and find it full", async () => {
+    const full = bodies.open("default");
+    full.takeBytes(14_600_000);
+    const { status } = await api.ask("GET", "/openapi.json", { headers: { "Accept-Encoding": "identity" } });
+    full.close();
+    expect(status).to.equal(200);
+  });
+
   it("do not include for ever one that does not come", async () => {
     const { app, live } = createTestApi({ bodies });
     const limits = {

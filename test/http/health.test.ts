@@ -1,5 +1,8 @@
 import { expect } from "chai";
+import { pino } from "pino";
 import type { Condition, Probe } from "../../src/health/probe.ts";
+import { createOperatorsApi } from "../../src/http/operators-api.ts";
+import { listen } from "../../src/http/server/listen.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const up = (name: string, details = {}): Probe => ({
@@ -84,5 +87,17 @@ describe("The health of a process", () => {
     const { status, body } = await api.ask("GET", "/readyz");
     expect(status).to.equal(503);
     expect(body.dependencies).to.deep.equal({ nats: { status: "down", needed: true } });
+  });
+});
+
+describe("The port for operators", () => {
+  it("tells all metrics, also those of a process with many routes", async () => {
+    const page = `# ${"x".repeat(300_000)}\n`;
+    const metrics = { contentType: "text/plain", print: async () => page };
+    const app = createOperatorsApi({ probes: [], metrics, logger: pino({ level: "silent" }) });
+    const { url, close } = await listen(app, "127.0.0.1", 0);
+    const answer = await fetch(`${url}/metrics`);
+    expect({ status: answer.status, page: await answer.text() }).to.deep.equal({ status: 200, page });
+    await close();
   });
 });

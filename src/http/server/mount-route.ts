@@ -33,8 +33,9 @@ export function mountRoute(router: Router<ApiState>, base: string, route: Route,
       ctx,
       await whileInHand(ctx, account, () => answerOf(ctx, base, route, queryOf(ctx), entrance.access, account)),
     );
+    const isCounted = route.scope !== "open";
     // What a command has done is done, and its client has to learn of it.
-    if (!keepUntilTaken(ctx, account) && route.method === "GET") send(ctx, refuseLargeAnswer());
+    if (!keepUntilTaken(ctx, account, isCounted) && route.method === "GET") send(ctx, refuseLargeAnswer());
   });
 }
 
@@ -166,14 +167,15 @@ const refuseLargeAnswer = (): Answer =>
 
 /**
  * Gives the memory of the body back once the answer is ready. A large answer, such as that of a dry run with attachments,
- * takes the place of its body in the budget until the client has it. False if there is no room for it.
+ * takes the place of its body in the budget until the client has it. False if there is no room for it. What needs no key
+ * is no tenant's, and mostly a file that the process holds once for all: it is not counted.
  */
-function keepUntilTaken({ length = 0, req, res }: Context, account: BodyAccount): boolean {
+function keepUntilTaken({ length = 0, req, res }: Context, account: BodyAccount, isCounted: boolean): boolean {
   if (length < smallAnswerBytes || res.closed) {
     account.close();
     return true;
   }
-  const hasRoom = account.keepAnswer(length);
+  const hasRoom = !isCounted || account.keepAnswer(length);
   const giveUp = setTimeout(() => req.destroy(), takeMs + length / bytesInMs).unref();
   res.once("close", () => {
     clearTimeout(giveUp);
