@@ -139,6 +139,17 @@ describe("The bodies that an API process has in hand", () => {
     expect(bodies.held()).to.be.within(6_000_000, 12_000_000);
   });
 
+  it("leave no room for a large answer where they fill it, as the document of the API says", async () => {
+    const raw = Buffer.alloc(500_000, "x");
+    const mail = { id: "a", receivedAt: new Date(), from: "a@example.com", to: [], subject: "Hi", raw };
+    const other = await startApi({ bodies, mailbox: { list: () => [mail], find: () => mail } });
+    const full = bodies.open("default");
+    full.takeBytes(14_600_000);
+    await expectRefused(other.ask("GET", "/mailbox/a")).finally(() => full.close());
+    expect((await other.ask("GET", "/mailbox/a")).status).to.equal(200);
+    await other.close();
+  });
+
   it("do not include files for clients without a key, who could fill it otherwise, and find it full", async () => {
     const full = bodies.open("default");
     full.takeBytes(14_600_000);

@@ -61,6 +61,11 @@ describe("A server that listens", () => {
     });
   }
 
+  it("answers a request that expects something as any other", async () => {
+    const answer = await exchange(server.url, "GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\nConnection: close\r\n\r\n");
+    expect(answer).to.match(/^HTTP\/1.1 200 [\s\S]*done$/);
+  });
+
   describe("and is closed", () => {
     const openSocket = async (): Promise<Socket> => {
       const socket = connect(Number(new URL(server.url).port), "127.0.0.1");

@@ -101,7 +101,8 @@ function toResponse({ is, json, isEmpty, headers = [] }: DescribedAnswer, { offe
 }
 
 /** Every problem that a request to this route can cause. The document describes elsewhere what matches no route. */
-export function problemsOf({ scope, ignoresQuery, takesBody, streams, describes }: Route): readonly ProblemCode[] {
+export function problemsOf(route: Route): readonly ProblemCode[] {
+  const { method, scope, ignoresQuery, takesBody, streams, describes } = route;
   const { needs = [], problems = [] } = describes;
   const ofKeys: readonly ProblemCode[] = ["key-missing", "key-invalid", "keys-unavailable", "rate-limited"];
   const ofScopes: readonly ProblemCode[] = ["scope-missing"];
@@ -112,6 +113,7 @@ export function problemsOf({ scope, ignoresQuery, takesBody, streams, describes 
     ...(scope === "open" || scope === "any" ? [] : ofScopes),
     ...(takesBody ? (["invalid-json", ...ofAnyBody] as const) : []),
     ...(streams === undefined ? [] : ofAnyBody),
+    ...(method === "GET" && scope !== "open" ? (["no-room-for-body"] as const) : []),
     ...needs.flatMap((need): readonly ProblemCode[] => troubles[need]),
     ...problems,
     "not-acceptable",

@@ -76,6 +76,8 @@ export async function listen(app: Koa, host: string, port: number, limits = usua
   let handle = app.callback();
   // Koa answers every failure itself: the promise that it returns never rejects.
   server.on("request", (request, response) => void handle(request, response));
+  // What else a client may expect is nothing that RFC 9110 names. Node would answer it without a word.
+  server.on("checkExpectation", (request, response) => void server.emit("request", request, response));
   server.on("clientError", answerBrokenRequest);
   server.listen(port, host);
   await once(server, "listening");
