@@ -33,10 +33,10 @@ export function evidenceRoutes(dependencies: Dependencies): readonly Route[] {
       },
       scope: "events:read",
       offers: [ndjsonType],
-      handle: async ({ context, part }) => {
+      handle: async ({ context, part, gone }) => {
         const job = toJobRef(context, part("jobId"));
         const history = job === null ? [] : await log.readHistory(job);
-        const found = history.some(isDecision) ? await answer(job, history.at(-1)) : null;
+        const found = history.some(isDecision) ? await answer(job, history.at(-1), gone()) : null;
         return found ?? jobNotFound();
       },
     }),
@@ -53,10 +53,10 @@ export function evidenceRoutes(dependencies: Dependencies): readonly Route[] {
       },
       scope: "events:read",
       offers: [ndjsonType],
-      handle: async ({ context, part }) => {
+      handle: async ({ context, part, gone }) => {
         const mailing = toJobRef(context, part("mailingId"));
         const history = mailing === null ? [] : await readMailingHistory(log, mailing);
-        return (await answer(mailing, history.at(-1))) ?? mailingNotFound();
+        return (await answer(mailing, history.at(-1), gone())) ?? mailingNotFound();
       },
     }),
   ];
@@ -66,9 +66,11 @@ type Last = { readonly sequence: number } | undefined;
 
 function createAnswer({ log, contentStore, seals: { key, sealedLog, sealer }, now }: Dependencies) {
   const slots = createFairSemaphore(atATime, 1);
-  return async (ref: JobRef | null, last: Last): Promise<Answer | null> => {
+  return async (ref: JobRef | null, last: Last, gone: AbortSignal): Promise<Answer | null> => {
     if (ref === null || last === undefined) return null;
     return await slots.run(ref.tenant, async () => {
+      // A client that lost its patience asks again: nothing is made for those that it left behind.
+      gone.throwIfAborted();
       await ensureSealed(sealedLog, sealer, last.sequence, now());
       const bundle = await makeEvidence({ log, sealedLog, contentStore, key, now }, ref);
       if (bundle === null) return null;
