@@ -35,8 +35,6 @@ export interface Access {
 export type AccessSettings = LimitsSettings & {
   /** Requests per minute and key, in this process; null for no limit. */
   readonly rateLimit: number | null;
-  /** Of the host in PUBLIC_URL; null without it. */
-  readonly publicName?: string | null;
 };
 
 /** Unknown keys make the ring look for new ones no more often than this: a caller that guesses keys costs NATS little. */
@@ -57,7 +55,7 @@ type Asked = {
   readonly origin: Origin | undefined;
 };
 
-export function createAccess(ring: KeyRing, { rateLimit, publicName = null, ...settings }: AccessSettings): Access {
+export function createAccess(ring: KeyRing, { rateLimit, ...settings }: AccessSettings): Access {
   const { mode, host } = settings;
   const limiter = rateLimit === null ? null : createRateLimit(rateLimit);
   const limitsOf = createLimits(ring, settings);
@@ -65,14 +63,13 @@ export function createAccess(ring: KeyRing, { rateLimit, publicName = null, ...s
   const toCaller = ({ id, tenant }: KeyRecord): Caller => ({ tenant, actor: `key:${id}`, limits: limitsOf(tenant) });
   const anonymous = (): Caller => ({ tenant: defaultTenant, actor: "anonymous", limits: limitsOf(defaultTenant) });
 
-  const ownNames = [host, ...(publicName === null ? [] : [publicName])];
   const lookForNewKeys = shareReads(() => ring.refresh(), lookEveryMs);
 
   const decide = ({ hasHeader, presented, needed, origin }: Asked): Admission => {
     // A caller with a key means the tenant of the key, also where none is asked for.
     const isOpen = !asksForKeys(mode, host, ring) && (mode === "off" || presented === null);
     const isForThisMachine = isOpen && mode === "auto";
-    if (isForThisMachine && origin !== undefined && isForeignPage(origin, ownNames)) return { outcome: "foreign-page" };
+    if (isForThisMachine && origin !== undefined && isForeignPage(origin)) return { outcome: "foreign-page" };
     if (!isOpen && ring.ageMs() > trustedMs) return { outcome: "keys-unavailable" };
     if (!isOpen && !hasHeader) return { outcome: "key-missing" };
     const key = isOpen ? null : findKey(ring, presented);

@@ -17,15 +17,15 @@ const thisMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
  * has pointed here, or across sites by a form that no browser asks about first. Such a page must not act for a service
  * that asks for no keys.
  */
-export function isForeignPage({ method, host, site }: Origin, ownNames: readonly string[]): boolean {
+export function isForeignPage({ method, host, site }: Origin): boolean {
   if (site === "cross-site" && method !== "GET" && method !== "HEAD") return true;
   if (host === undefined || thisMachine.test(host)) return false;
   const name = nameIn(host);
-  return !isLoopback(name) && !name.endsWith(".localhost") && !ownNames.includes(name);
+  return !isLoopback(name) && !name.endsWith(".localhost");
 }
 
 /** `localhost` of `LocalHost:3000`, `::1` of `[::1]:3000`. */
-export const nameIn = (host: string): string => {
+const nameIn = (host: string): string => {
   try {
     return new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, "");
   } catch {

@@ -14,7 +14,6 @@ import { createScheduleQueries } from "../../projections/schedules/queries.ts";
 import { createWaitingQueries } from "../../projections/waiting/queries.ts";
 import { type Access, createAccess } from "../access/access.ts";
 import { noKeyYet, whyNotToStart } from "../access/auth-mode.ts";
-import { nameIn } from "../access/foreign-page.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import type { KeyRing } from "../access/key-ring.ts";
@@ -51,13 +50,12 @@ import { webhooksForRoutes } from "./webhooks-role.ts";
 
 /** Throws CannotStart if the address of the API requires a key and no key exists. */
 function openAccess({ config, logger }: Parts, ring: KeyRing): Access {
-  const { auth: mode, host, rateLimit, mailFrom, publicUrl } = config;
+  const { auth: mode, host, rateLimit, mailFrom } = config;
   const obstacle = whyNotToStart(mode, host, ring);
   if (obstacle !== null) throw new CannotStart(obstacle);
   const warning = noKeyYet(mode, ring);
   if (warning !== null) logger.warn(warning);
-  const publicName = publicUrl === null ? null : nameIn(new URL(publicUrl).host);
-  return createAccess(ring, { mode, host, rateLimit, mailFrom, publicName });
+  return createAccess(ring, { mode, host, rateLimit, mailFrom });
 }
 
 /** Serves health and metrics without a key, on the operators' network. A process of any role can have it. */

@@ -50,7 +50,7 @@ describe("A caller that is admitted", () => {
 
   it("is no page of another site, while no key is needed", async () => {
     const from = async (host: string | undefined, method = "GET", site?: string, overrides = {}) => {
-      const access = open(ringOf([]), { publicName: "mail.example.org", ...overrides });
+      const access = open(ringOf([]), overrides);
       return (await access.admit(undefined, "jobs:write", { method, host, site })).outcome;
     };
     for (const host of [
@@ -59,17 +59,11 @@ describe("A caller that is admitted", () => {
       "10.0.0.7",
       "localhost.evil.example",
       "[::2]:3000",
+      // A proxy of this machine passes on what anybody asks by the name in PUBLIC_URL.
+      "mail.example.org",
     ])
       expect(await from(host), host).to.equal("foreign-page");
-    for (const host of [
-      "localhost:3000",
-      "LOCALHOST",
-      "127.0.0.1:3000",
-      "[::1]:3000",
-      "a.localhost",
-      "mail.example.org",
-      undefined,
-    ])
+    for (const host of ["localhost:3000", "LOCALHOST", "127.0.0.1:3000", "[::1]:3000", "a.localhost", undefined])
       expect(await from(host), host).to.equal("admitted");
     expect(await from("localhost", "POST", "cross-site")).to.equal("foreign-page");
     expect(await from("localhost", "GET", "cross-site")).to.equal("admitted");

@@ -30,7 +30,7 @@ function refuseAdmission(admission: Exclude<Admission, { outcome: "admitted" }>)
       return refuse(
         "key-missing",
         "As long as there is no API key, the service answers programs and pages of this machine alone, by a name such as " +
-          "localhost or the one in PUBLIC_URL. Make a key: waybill keys create --tenant default",
+          "localhost. Make a key: waybill keys create --tenant default",
         { headers: { "WWW-Authenticate": challenge } },
       );
     case "key-invalid":
