@@ -13,14 +13,17 @@ describe("The webhook endpoints of a tenant", () => {
   let api: RunningApi;
   let posted: PostRequest[];
   let outcome: PostOutcome;
+  let answering: Promise<void>;
   const store = createMemoryWebhookStore();
 
   beforeEach(async () => {
     posted = [];
     outcome = { kind: "answered", statusCode: 204, retryAfterMs: null };
+    answering = Promise.resolve();
     await store.change("default", (before) => ({ ...before, endpoints: [] }));
     const post = async (request: PostRequest): Promise<PostOutcome> => {
       posted.push(request);
+      await answering;
       return outcome;
     };
     const delivery = { deliveryId: "delivery-1", jobId: job.jobId, endpoint: "endpoint-1" };
@@ -102,6 +105,22 @@ describe("The webhook endpoints of a tenant", () => {
       statusCode: null,
       error: { code: "timed-out", message: "It took too long." },
     });
+  });
+
+  it("are tested four at a time, while their receivers are silent", async () => {
+    const { id } = (await create()).body;
+    let answer = (): void => {};
+    answering = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const tests = Array.from({ length: 5 }, () => api.ask("POST", `${path}/${id}/test`));
+    const refused = await Promise.race(tests);
+    expect(refused).to.deep.nested.include({ status: 429, "body.code": "rate-limited" });
+    expect(refused.headers.get("Retry-After")).to.equal("5");
+    answer();
+    const statuses = (await Promise.all(tests)).map(({ status }) => status).sort();
+    expect(statuses).to.deep.equal([200, 200, 200, 200, 429]);
+    expect((await api.ask("POST", `${path}/${id}/test`)).status).to.equal(200);
   });
 
   it("are gone once they were deleted", async () => {

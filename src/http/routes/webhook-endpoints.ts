@@ -1,4 +1,5 @@
 import { checkWebhookUrl } from "../../intake/check-request.ts";
+import { createFairSemaphore, type FairSemaphore } from "../../process/semaphore.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import { readWebhookEndpointRequest, webhookEndpointRequest } from "../../schemas/webhook-request.ts";
 import { createEndpoint, testEndpoint } from "../../webhooks/endpoints.ts";
@@ -12,14 +13,20 @@ import {
   webhookTestResult,
 } from "../answers/notices.ts";
 import type { AnswerOf } from "../answers/parts.ts";
-import { type Answer, json, refuse, refuseFaults, webhookEndpointNotFound } from "../server/answer.ts";
+import { type Answer, json, refuse, refuseFaults, refuseForNow, webhookEndpointNotFound } from "../server/answer.ts";
 import { type ApiRequest, needed, type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "webhooks" | "now">;
 
+/** Tests at a time, for all tenants together and for one: each holds two connections for as long as its receiver is silent. */
+const [testsAtOnce, testsOfTenant] = [32, 4];
+
 /** The URLs at which a tenant receives events of its jobs. */
-export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Route[] => [
+export const webhookEndpointRoutes = (
+  dependencies: Dependencies,
+  tests = createFairSemaphore(testsAtOnce, testsOfTenant),
+): readonly Route[] => [
   route({
     method: "GET",
     path: "/webhook-endpoints",
@@ -94,18 +101,7 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
       needs: ["log"],
       problems: ["webhook-endpoint-not-found"],
     },
-    handle: async ({ context, part }) => {
-      const { webhooks, now } = dependencies;
-      const endpoint = findEndpoint(await webhooks.store.read(context.tenant), part("id"));
-      if (endpoint === null) return webhookEndpointNotFound();
-      const result: AnswerOf<typeof webhookTestResult> = await testEndpoint(
-        webhooks,
-        endpoint,
-        context.traceparent,
-        now(),
-      );
-      return json(result);
-    },
+    handle: (request) => test(dependencies, tests, request),
   }),
 ];
 
@@ -122,4 +118,16 @@ async function create(dependencies: Dependencies, { context, body, inTime }: Api
     );
   }
   return json(toSecretAnswer(endpoint), {}, 201);
+}
+
+async function test(
+  { webhooks, now }: Dependencies,
+  tests: FairSemaphore,
+  { context: { tenant, traceparent }, part }: ApiRequest,
+): Promise<Answer> {
+  const endpoint = findEndpoint(await webhooks.store.read(tenant), part("id"));
+  if (endpoint === null) return webhookEndpointNotFound();
+  const result = await tests.runWithin(0, tenant, () => testEndpoint(webhooks, endpoint, traceparent, now()));
+  if (result === null) return refuseForNow("rate-limited", "Other tests of webhooks have no answer yet. Try again.", 5);
+  return json(result satisfies AnswerOf<typeof webhookTestResult>);
 }
