@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
-import { abandonConnection, ask, openConnection, waitWithoutLimit } from "../../src/database/database.ts";
+import { abandonConnection, openConnection, waitWithoutLimit } from "../../src/database/database.ts";
+import { ask } from "../../src/database/session.ts";
 import type { Projector, Suffix } from "../projector.ts";
 import { queryKeysOf } from "./table-set.ts";
 
@@ -27,6 +28,8 @@ export async function addQueryKeys(
   waitWithoutLimit(connection);
   try {
     signal.throwIfAborted();
+    // At its end it waits for those who read the table meanwhile, such as a backup: it would have to sort again.
+    await ask(connection, "SET SESSION lock_wait_timeout = DEFAULT");
     const missing = await missingKeys(connection, projector, suffix);
     if (missing.length > 0) onKeys();
     for (const [table, keys] of missing) await addKeys(connection, table, keys);

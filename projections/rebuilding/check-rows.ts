@@ -1,6 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { Knex } from "knex";
 import type { Connection } from "mysql2";
-import { ask, openConnection } from "../../src/database/database.ts";
+import { abandonConnection, openConnection } from "../../src/database/database.ts";
+import { ask } from "../../src/database/session.ts";
 import { isOfSettledLog } from "../../src/event-log/following/settled-log.ts";
 import { asOne, shareFollowing } from "../../src/event-log/following/share-following.ts";
 import { catchUp } from "../following/catch-up.ts";
@@ -98,14 +100,12 @@ async function fillUpTo(upTo: number, projector: Projector, setup: CheckSetup, s
  */
 async function compareOnce(projector: Projector, setup: CheckSetup, over: AbortSignal): Promise<Checked> {
   const { db } = setup;
-  const connection = await openConnection(db);
+  const { connection, sequence } = await exclusively(db, projector.name, async (live) => {
+    const reached = await comparable(projector, setup, over);
+    await fillUpTo(reached.sequence, projector, setup, AbortSignal.any([over, live.over]));
+    return { ...reached, connection: await openSnapshot(db) };
+  });
   try {
-    const { sequence } = await exclusively(db, projector.name, async (live) => {
-      const reached = await comparable(projector, setup, over);
-      await fillUpTo(reached.sequence, projector, setup, AbortSignal.any([over, live.over]));
-      await takeSnapshot(connection);
-      return reached;
-    });
     const differences = await compareTables(connection, projector, differencesShown);
     // Before the tables are dropped, because that waits for every reader.
     await ask(connection, "COMMIT");
@@ -115,8 +115,14 @@ async function compareOnce(projector: Projector, setup: CheckSetup, over: AbortS
   }
 }
 
-async function takeSnapshot(connection: Connection): Promise<void> {
-  await ask(connection, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
-  await ask(connection, "SET SESSION time_zone = '+00:00'");
-  await ask(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
+async function openSnapshot(db: Knex): Promise<Connection> {
+  const connection = await openConnection(db);
+  try {
+    await ask(connection, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    await ask(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
+    return connection;
+  } catch (failure) {
+    abandonConnection(connection);
+    throw failure;
+  }
 }

@@ -1,5 +1,5 @@
 import type { Connection } from "mysql2";
-import { ask } from "../../src/database/database.ts";
+import { ask } from "../../src/database/session.ts";
 import type { Projector } from "../projector.ts";
 
 export type Difference = {

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
-import { ask, openConnection } from "../../src/database/database.ts";
+import { openConnection } from "../../src/database/database.ts";
+import { ask } from "../../src/database/session.ts";
 import type { Projector } from "../projector.ts";
 import { dropTables, existing, liveCheckpoint, tableNames, viewStatements } from "./table-set.ts";
 

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
-import { abandonConnection, ask, openConnection } from "./database.ts";
+import { abandonConnection, openConnection } from "./database.ts";
+import { ask } from "./session.ts";
 
 /** How soon a holder notices that it has lost its lock, or that another process requests it. */
 const beatMs = 1000;

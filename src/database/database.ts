@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import knex, { type Knex } from "knex";
 import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
+import { prepareSession, type SessionLimits, sessionMsFor } from "./session.ts";
 
 const connectTimeoutMs = 5_000;
 /** At least as long as any query of the service takes; a frozen server is detected after this time. */
@@ -27,36 +28,13 @@ export const readingOptions: DatabaseOptions = { statementMs: 4_500 };
 export const searchingOptions: DatabaseOptions = { statementMs: 4_500, connections: 3, acquireMs: 1_500 };
 
 /**
- * Makes the service's queries mean the same on every server, whatever its administrator has set. A server can disregard
- * the character set that the driver asks for; the collation here is the one that the driver gets otherwise. Without
- * autocommit, all that is written outside a transaction is lost. MariaDB's limit would end the statement that adds the
- * keys to a large table; MySQL reads it as a comment, and its own limit concerns SELECT alone.
- */
-const sessionSettings = [
-  "SET NAMES utf8mb4 COLLATE utf8mb4_general_ci",
-  "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-  "SET SESSION time_zone = '+00:00'",
-  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
-  "SET SESSION autocommit = 1 /*M!, SESSION max_statement_time = 0 */",
-];
-
-/**
- * How long the server keeps the session of a client that says nothing: by default 8 hours, and with it the row locks of a
- * process that froze in a transaction, so that no other process could take its place. Twice as long as the client bears
- * silence itself, so it ends no session that a client still uses. Where the client bears more, because it waits for
- * long statements, this is the longest that it can spend in a transaction without a statement: a rebuild reads up to
- * 10,000 contents there, 20 at a time.
- */
-const sessionMsFor = (silenceMs: number): number => Math.min(2 * silenceMs, 300_000);
-
-/**
  * A pool of connections to `mysql://user:password@host:port/database`, MariaDB or MySQL. It connects at the first query
  * and recovers without help. While the server is away, queries fail at once instead of waiting for it: a caller that
  * can wait knows for how long. Call `destroy()` at the end.
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
   const { silenceMs = defaultSilenceMs, statementMs, connections = 10, acquireMs = connectTimeoutMs } = options;
-  const sessionMs = sessionMsFor(silenceMs);
+  const limits = { sessionMs: sessionMsFor(silenceMs), statementMs };
   const open = createSockets(silenceMs, options.givenUp);
   const db = knex({
     client: "mysql2",
@@ -77,8 +55,8 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       min: 0,
       max: connections,
       acquireTimeoutMillis: acquireMs,
-      idleTimeoutMillis: Math.min(silenceMs, sessionMs) * 0.8,
-      afterCreate: prepareSession(sessionMs, statementMs),
+      idleTimeoutMillis: Math.min(silenceMs, limits.sessionMs) * 0.8,
+      afterCreate: preparing(limits),
     },
     // Every failure also reaches the caller, which logs it with its context.
     log: { warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {} },
@@ -144,29 +122,14 @@ class DatabaseSilent extends Error {
   }
 }
 
-const prepareSession =
-  (sessionMs: number, statementMs: number | undefined) =>
+const preparing =
+  (limits: SessionLimits) =>
   (connection: Connection, done: (failure: unknown, connection: Connection) => void): void => {
-    const settings = applySettings(connection);
-    const patience = ask(connection, "SET SESSION wait_timeout = ?", [Math.ceil(sessionMs / 1000)]);
-    const limit = statementMs === undefined ? null : limitStatements(connection, statementMs);
-    Promise.all([settings, patience, limit]).then(
+    prepareSession(connection, limits).then(
       () => done(null, connection),
       (failure) => done(failure, connection),
     );
   };
-
-const applySettings = (connection: Connection): Promise<unknown> =>
-  Promise.all(sessionSettings.map((sql) => ask(connection, sql)));
-
-/** MariaDB takes seconds and limits every statement; MySQL takes milliseconds and limits only SELECT. */
-async function limitStatements(connection: Connection, withinMs: number): Promise<void> {
-  const [{ version } = { version: "" }] = await ask<{ version: string }>(connection, "SELECT VERSION() AS version");
-  const setting = /mariadb/i.test(version)
-    ? `max_statement_time = ${withinMs / 1000}`
-    : `max_execution_time = ${withinMs}`;
-  await ask(connection, `SET SESSION ${setting}`);
-}
 
 /**
  * knex's types allow neither lists nor rows as one binding; the driver expands them as `IN (?)` and `VALUES ?` need.
@@ -174,13 +137,13 @@ async function limitStatements(connection: Connection, withinMs: number): Promis
 export const asBinding = (values: unknown): Knex.RawBinding => values as Knex.RawBinding;
 
 /**
- * A connection outside the pool, for state that belongs to a connection, such as locks. The caller ends it. It has no limit
- * on its silence but that of the server.
+ * A connection outside the pool, for state that belongs to a connection, such as locks and snapshots. The caller ends it;
+ * the server does after 20 seconds without a statement, as the caller may have frozen.
  */
 export async function openConnection(db: Knex): Promise<Connection> {
   const connection: Connection = await db.client.acquireRawConnection();
   try {
-    await applySettings(connection);
+    await prepareSession(connection, { sessionMs: sessionMsFor(defaultSilenceMs) });
     return connection;
   } catch (failure) {
     abandonConnection(connection);
@@ -199,13 +162,6 @@ export function waitWithoutLimit(connection: Connection): void {
 }
 
 const socketOf = (connection: Connection): Socket => (connection as Connection & { readonly stream: Socket }).stream;
-
-/** One statement on a connection of one's own. */
-export function ask<Row>(connection: Connection, sql: string, bindings: readonly unknown[] = []): Promise<Row[]> {
-  return new Promise((resolve, reject) => {
-    connection.query(sql, [...bindings], (failure, rows) => (failure ? reject(failure) : resolve(rows as Row[])));
-  });
-}
 
 /**
  * Commits everything that the work did, or nothing. Throws the failure of the work, which the driver would hide behind

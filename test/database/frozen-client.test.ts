@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { createDatabase, inTransaction, waitWithoutLimit } from "../../src/database/database.ts";
+import {
+  abandonConnection,
+  createDatabase,
+  inTransaction,
+  openConnection,
+  waitWithoutLimit,
+} from "../../src/database/database.ts";
 import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
+import { ask } from "../../src/database/session.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { freshDatabase, type TestDatabase } from "../support/services.ts";
 
@@ -45,5 +52,17 @@ describe("a process that freezes in the middle of a transaction", () => {
       expect(found).to.deep.equal({ seconds });
       await own.destroy();
     }
+  });
+
+  it("loses a connection outside the pool as soon, with the snapshot and the locks that it has", async () => {
+    const own = await openConnection(db);
+    const found = await ask(own, "SELECT @@SESSION.wait_timeout AS seconds");
+    expect(found).to.deep.equal([{ seconds: 20 }]);
+    abandonConnection(own);
+  });
+
+  it("holds up no statement that changes a table for longer than its client waits", async () => {
+    const [[found]] = await db.raw("SELECT @@SESSION.lock_wait_timeout AS seconds");
+    expect(found).to.deep.equal({ seconds: 5 });
   });
 });
