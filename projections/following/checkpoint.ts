@@ -41,6 +41,38 @@ export async function readCheckpoint(db: Knex, projection: string, suffix: Suffi
     : { sequence: Number(row.sequence), logCreatedAt: row.log_created_at, version: row.version };
 }
 
+const noSuchTable = 1146;
+
+/** The row beside the checkpoint, in tables beside the live ones: the last erasure that the rows may lack. */
+const erasureId = 2;
+
+/** Notes that the rows hold something that was erased, until they have come to that event. */
+export async function noteErasure(db: Knex, projection: string, suffix: Suffix, sequence: number): Promise<void> {
+  const sql = `
+    INSERT INTO ?? (id, sequence, log_created_at, version) VALUES (${erasureId}, ?, NULL, 0)
+    ON DUPLICATE KEY UPDATE sequence = GREATEST(sequence, VALUES(sequence))`;
+  await db.raw(sql, [checkpointTable(projection, suffix), sequence]).catch(unlessMissing);
+}
+
+/** For rows that have come to every event. */
+export async function forgetErasures(db: Knex, projection: string, suffix: Suffix): Promise<void> {
+  await db.raw(`DELETE FROM ?? WHERE id = ${erasureId}`, [checkpointTable(projection, suffix)]);
+}
+
+/** Whether the rows lack an erasure. Without a checkpoint no process can bring them up to it. */
+export async function lacksErasure(db: Knex, projection: string, suffix: Suffix): Promise<boolean> {
+  const sql = "SELECT id, sequence FROM ??";
+  const found = await db.raw(sql, [checkpointTable(projection, suffix)]).catch(unlessMissing);
+  const rows: readonly Pick<CheckpointRow & { readonly id: number }, "id" | "sequence">[] = found?.[0] ?? [];
+  const sequenceOf = (id: number): number => Number(rows.find((row) => row.id === id)?.sequence ?? Number.NaN);
+  return Number.isNaN(sequenceOf(1)) || sequenceOf(erasureId) > sequenceOf(1);
+}
+
+function unlessMissing(failure: unknown): null {
+  if ((failure as { readonly errno?: unknown }).errno === noSuchTable) return null;
+  throw failure;
+}
+
 /** The fence behind the lock: returns false, and changes nothing, if another process has moved the checkpoint. */
 export async function moveCheckpoint(
   db: Knex,

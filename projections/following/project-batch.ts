@@ -72,7 +72,7 @@ async function commit(
     (event): event is StoredEvent<TenantEvent> => isOfTenant(event) && isHandled(projector, event),
   );
   // Before the commit: a process that dies in between is followed by one that does it again.
-  if (suffix === "" && events.some(isErasure)) await dropCopies(db, projector);
+  if (suffix === "" && events.some(isErasure)) await dropCopies(db, projector, to.sequence);
   const [first] = events;
   if (first === undefined) {
     await move(db);

@@ -6,8 +6,8 @@ import { RowsOfOtherRelease } from "./read-failure.ts";
 /** How long a positive result is trusted: a process of another release may have restored older rows since. */
 const freshMs = 1_000;
 
-/** The server's errors for columns and keys that the tables do not have (1054, 1176). */
-const notThere: ReadonlySet<unknown> = new Set([1054, 1176]);
+/** The server's errors for columns, tables and keys that the rows do not have (1054, 1146, 1176). */
+const notThere: ReadonlySet<unknown> = new Set([1054, 1146, 1176]);
 
 type Ask = (...args: never[]) => Promise<unknown>;
 

@@ -5,7 +5,7 @@ import type { Announcements } from "../../src/event-log/following/announcements.
 import { isPassed, UndecodableEvent } from "../../src/event-log/log-failures.ts";
 import { createOutageReport, describeFailure, type LineLogger } from "../../src/process/logger.ts";
 import type { Projector, Sources } from "../projector.ts";
-import { dropUnwanted } from "../rebuilding/kept-tables.ts";
+import { keepTidy } from "../rebuilding/keep-tidy.ts";
 import { rebuild } from "../rebuilding/rebuild.ts";
 import { RebuildRefused } from "../rebuilding/rebuild-lock.ts";
 import { ensureTables, liveCheckpoint } from "../rebuilding/table-set.ts";
@@ -33,6 +33,8 @@ export type ProjectorSetup = {
   readonly mayChangeTables: boolean;
   /** How long a log that ends before the checkpoint is doubted; see settled-log.ts. */
   readonly believedMs?: number;
+  /** How often tables that nobody needs are looked for. */
+  readonly tidyEveryMs?: number;
 };
 
 export type ProjectorRunner = {
@@ -143,11 +145,12 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
   const lock = await becomeActive(db, projector.name, signal);
   if (lock === null) return;
   let saidLiveAt = Number.NEGATIVE_INFINITY;
+  const ending = new AbortController();
+  const over = AbortSignal.any([signal, lock.over, ending.signal]);
+  let tidying = Promise.resolve();
   try {
-    if (setup.mayChangeTables) {
-      await ensureTables(db, projector);
-      await dropUnwanted(db, projector);
-    }
+    if (setup.mayChangeTables) await ensureTables(db, projector);
+    tidying = keepTidy(setup, over);
     const place = { db, projector, suffix: "", sources } as const;
     const reached = async ({ sequence }: { readonly sequence: number }): Promise<void> => {
       announcements.announce(projector.name, sequence);
@@ -157,10 +160,11 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
       await becomeLive(db, projector);
       saidLiveAt = Date.now();
     };
-    const following = { place, log, reached, ...(believedMs === undefined ? {} : { believedMs }) };
-    await followLog(following, AbortSignal.any([signal, lock.over]));
+    await followLog({ place, log, reached, ...(believedMs !== undefined && { believedMs }) }, over);
   } finally {
+    ending.abort();
     lock.release();
+    await tidying;
   }
 }
 

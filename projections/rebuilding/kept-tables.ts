@@ -1,18 +1,27 @@
 import type { Knex } from "knex";
-import { isLockFree } from "../../src/database/database-lock.ts";
-import { type Checkpoint, checkpointTable, readCheckpoint } from "../following/checkpoint.ts";
+import { abandonConnection, openConnection } from "../../src/database/database.ts";
+import { isLockFree, tryLock } from "../../src/database/database-lock.ts";
+import { ask } from "../../src/database/session.ts";
+import { TableHeld } from "../../src/database/table-held.ts";
+import {
+  type Checkpoint,
+  checkpointTable,
+  lacksErasure,
+  noteErasure,
+  readCheckpoint,
+} from "../following/checkpoint.ts";
 import { rebuildLock } from "../following/projection-lock.ts";
 import { type ProjectionStatus, readStatus } from "../following/projection-status.ts";
 import type { Projector, Suffix } from "../projector.ts";
 import { holdingRebuildLocks } from "./rebuild-lock.ts";
-import { dropTables, existing, liveCheckpoint, tableNames } from "./table-set.ts";
+import { dropTables, existing, foundTables, liveCheckpoint } from "./table-set.ts";
 
 /** Drops the tables that rebuilds have kept. Returns the projections that had any. */
 export async function confirmRebuilds(db: Knex, projectors: readonly Projector[]): Promise<readonly string[]> {
   return holdingRebuildLocks(db, projectors, async () => {
     const dropped: string[] = [];
     for (const projector of projectors) {
-      if (await hasTables(db, projector, "__previous")) dropped.push(projector.name);
+      if ((await foundTables(db, projector)).has("__previous")) dropped.push(projector.name);
       await dropTables(db, projector, "__previous");
       await dropTables(db, projector, "__dropped");
     }
@@ -21,20 +30,57 @@ export async function confirmRebuilds(db: Knex, projectors: readonly Projector[]
 }
 
 /**
- * After an erasure, tables beside the live ones may still hold the erased data: kept tables, and tables that an
- * interrupted process left. A process that works on the latter handles the same erasure there.
+ * After an erasure, tables beside the live ones still hold the erased data: kept tables, and tables that an interrupted
+ * process has left. This is noted in them, so that they are dropped later where they cannot be dropped now. A process that
+ * works on its tables handles the same erasure there.
  */
-export async function dropCopies(db: Knex, projector: Projector): Promise<void> {
-  const isUnlocked = await isLockFree(db, rebuildLock(projector.name));
-  const suffixes: readonly Suffix[] = ["__previous", ...(isUnlocked ? (["__next", "__check"] as const) : [])];
-  for (const suffix of suffixes) {
-    if (await hasTables(db, projector, suffix)) await dropTables(db, projector, suffix);
+export async function dropCopies(db: Knex, projector: Projector, erasedAt: number): Promise<void> {
+  const found = await foundTables(db, projector);
+  for (const suffix of copies) if (found.has(suffix)) await noteErasure(db, projector.name, suffix, erasedAt);
+  await dropUnwanted(db, projector).catch((failure: unknown) => {
+    if (!(failure instanceof TableHeld)) throw failure;
+  });
+}
+
+const copies: readonly Suffix[] = ["__previous", "__next"];
+/** A projection waits for it, and so do all who want to read the table. */
+const waitForReadersSeconds = 1;
+
+/**
+ * Drops tables that nobody can use any more: those that a process had renamed in order to drop them, kept tables that lack an
+ * erasure, and, while no process works on them, those that a check or a rebuild has left: of a rebuild, if they lack an
+ * erasure, or no other could go on with them. Throws TableHeld, after it has dropped the others.
+ */
+export async function dropUnwanted(db: Knex, projector: Projector): Promise<void> {
+  if ((await findUnwanted(db, projector)).length === 0) return;
+  const connection = await openConnection(db);
+  try {
+    await ask(connection, "SET SESSION lock_wait_timeout = ?", [waitForReadersSeconds]);
+    // On one connection: where it is lost, so is the lock, and nothing more is dropped.
+    const isAlone = await tryLock(connection, rebuildLock(projector.name));
+    const run = (sql: string): Promise<unknown> => ask(connection, sql);
+    let held: unknown = null;
+    for (const suffix of await findUnwanted(db, projector)) {
+      if (!isAlone && (suffix === "__next" || suffix === "__check")) continue;
+      await dropTables(db, projector, suffix, run).catch((failure: unknown) => {
+        if (!(failure instanceof TableHeld)) throw failure;
+        held = failure;
+      });
+    }
+    if (held !== null) throw held;
+  } finally {
+    abandonConnection(connection);
   }
 }
 
-/** Tables that an interrupted process had renamed in order to drop them. */
-export async function dropUnwanted(db: Knex, projector: Projector): Promise<void> {
-  if (await hasTables(db, projector, "__dropped")) await dropTables(db, projector, "__dropped");
+async function findUnwanted(db: Knex, projector: Projector): Promise<readonly Suffix[]> {
+  const found = await foundTables(db, projector);
+  const unwanted = (["__dropped", "__check"] as const).filter((suffix) => found.has(suffix));
+  const stale: Suffix[] = [];
+  for (const suffix of copies) {
+    if (found.has(suffix) && (await lacksErasure(db, projector.name, suffix))) stale.push(suffix);
+  }
+  return [...unwanted, ...stale];
 }
 
 export type TableSets = {
@@ -74,6 +120,3 @@ async function checkpointOf(db: Knex, projector: Projector, suffix: Suffix): Pro
   const found = await existing(db, [checkpointTable(projector.name, suffix)]);
   return found.length === 0 ? null : readCheckpoint(db, projector.name, suffix);
 }
-
-const hasTables = async (db: Knex, projector: Projector, suffix: Suffix): Promise<boolean> =>
-  (await existing(db, tableNames(projector, suffix))).length > 0;

@@ -4,7 +4,7 @@ import type { Announcements } from "../../src/event-log/following/announcements.
 import { isOfSettledLog } from "../../src/event-log/following/settled-log.ts";
 import { describeFailure } from "../../src/process/logger.ts";
 import { catchUp, type Progress } from "../following/catch-up.ts";
-import { type Checkpoint, readCheckpoint } from "../following/checkpoint.ts";
+import { type Checkpoint, forgetErasures, readCheckpoint } from "../following/checkpoint.ts";
 import { exclusively } from "../following/projection-lock.ts";
 import { type ProjectionStatus, readStatus, writeStatus } from "../following/projection-status.ts";
 import type { Projector, Sources } from "../projector.ts";
@@ -67,8 +67,9 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
   const { reached, isKept } = await exclusively(db, projector.name, async (live) => {
     const liveSequence = await sequenceOfUse(projector, setup, over);
     const last = await fill(liveSequence, AbortSignal.any([over, live.over]));
+    await forgetErasures(db, projector.name, from);
     const keep = lastErasure <= liveSequence;
-    const isKept = await swapTables(db, projector, from, keep ? "__previous" : "__dropped");
+    const isKept = await swapTables(db, projector, from, keep ? "__previous" : "__dropped", live);
     return { reached: last, isKept };
   });
   await writeStatus(db, projector, { status: "live" });

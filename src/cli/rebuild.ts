@@ -9,6 +9,7 @@ import { rebuild } from "../../projections/rebuilding/rebuild.ts";
 import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
 import type { RebuildSetup } from "../../projections/rebuilding/replace-live.ts";
 import { NothingToPutBack, rollBackRebuilds } from "../../projections/rebuilding/roll-back.ts";
+import { TableHeld } from "../database/table-held.ts";
 import type { Parts } from "../roles/parts.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import { checkReadModels } from "./check-read-models.ts";
@@ -188,8 +189,8 @@ async function explaining(context: CommandContext, mode: string | null, work: ()
     if (context.interrupted.aborted) {
       throw new CommandFailed(mode === null ? "Interrupted. The next rebuild continues from here." : "Interrupted.");
     }
-    const isExplained = failure instanceof RebuildRefused || failure instanceof NothingToPutBack;
-    throw isExplained ? new CommandFailed(failure.message) : failure;
+    const explained = [RebuildRefused, NothingToPutBack, TableHeld].some((kind) => failure instanceof kind);
+    throw explained ? new CommandFailed((failure as Error).message) : failure;
   }
 }
 

@@ -15,6 +15,8 @@ const lockName = "CONCAT('waybill-', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256),
 export type HeldLock = {
   /** Aborts when the lock is lost, or when it should be given up because another process requests it. */
   readonly over: AbortSignal;
+  /** A statement that takes no effect once the lock is lost: it goes over the connection that holds it. */
+  ask(sql: string, bindings?: readonly unknown[]): Promise<unknown>;
   /** The server learns of it a moment later. */
   release(): void;
 };
@@ -114,11 +116,18 @@ function hold(connection: Connection, request: LockRequest): HeldLock {
     .finally(() => over.abort(new Error(`The lock ${request.name} was lost, or another process requested it.`)));
   return {
     over: over.signal,
+    ask: (sql, bindings) => ask(connection, sql, bindings),
     release: () => {
       released.abort();
       connection.end();
     },
   };
+}
+
+/** Takes a lock on a connection that the caller ends, if no other session has it. */
+export async function tryLock(connection: Connection, name: string): Promise<boolean> {
+  const [row] = await ask<{ taken: number }>(connection, `SELECT GET_LOCK(${lockName}, 0) AS taken`, [name]);
+  return row?.taken === 1;
 }
 
 export async function isLockFree(db: Knex, name: string): Promise<boolean> {

@@ -110,6 +110,8 @@ async function writeInitFile(folder: string, password: string): Promise<void> {
     `CREATE USER IF NOT EXISTS ${name} IDENTIFIED BY '${password}'`,
     `ALTER USER ${name} IDENTIFIED BY '${password}'`,
     `GRANT ALL PRIVILEGES ON \`${database}%\`.* TO ${name}`,
+    // To name the session that keeps a table from being dropped.
+    `GRANT PROCESS ON *.* TO ${name}`,
     `ALTER USER 'root'@'localhost' IDENTIFIED BY '${randomBytes(24).toString("base64url")}'`,
   ];
   await writePrivately(join(folder, initFileName), statements.map((statement) => `${statement};\n`).join(""));

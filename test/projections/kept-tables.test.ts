@@ -1,11 +1,17 @@
 import { expect } from "chai";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
+import { rebuildLock } from "../../projections/following/projection-lock.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { confirmRebuilds, readTableSets } from "../../projections/rebuilding/kept-tables.ts";
 import { rebuild } from "../../projections/rebuilding/rebuild.ts";
 import { NothingToPutBack, rollBackRebuilds } from "../../projections/rebuilding/roll-back.ts";
+import { createTables } from "../../projections/rebuilding/table-set.ts";
 import { schedulesProjector } from "../../projections/schedules/projector.ts";
+import { abandonConnection, openConnection } from "../../src/database/database.ts";
+import { takeLock } from "../../src/database/database-lock.ts";
+import { ask } from "../../src/database/session.ts";
+import { eventually } from "../support/eventually.ts";
 import { jobContentErased, later, now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { decide, draftMailing } from "../support/mailings.ts";
@@ -121,6 +127,56 @@ describe("the old tables of a rebuild", () => {
     await side.caughtUp();
     await Promise.all(runners.map((runner) => runner.stop()));
     expect(await tableNames()).to.not.include("__");
+  });
+
+  it("go once nobody reads them, if a session did so when something was erased, and the log says which", async () => {
+    await liveTables(side);
+    const job = await side.mailing();
+    await side.rebuild();
+    const reader = await openConnection(side.db);
+    await ask(reader, "SET SESSION wait_timeout = 600");
+    await ask(reader, "START TRANSACTION");
+    await ask(reader, "SELECT id FROM jobs__previous");
+    const [{ id }] = (await ask(reader, "SELECT CONNECTION_ID() AS id")) as [{ id: number }];
+    side.startProjector(jobsProjector, { tidyEveryMs: 50 });
+    await side.happens(job, jobContentErased());
+    await side.caughtUp("jobs");
+    expect((await side.db("recipients").whereNotNull("address").pluck("job")).length).to.equal(9);
+    expect(await tableNames()).to.include("jobs__previous");
+    await eventually(() => {
+      const held = side.logged.filter(({ fields }) => String(fields["error"]).includes("jobs__previous is open"));
+      expect(String(held[0]?.fields["error"])).to.match(new RegExp(`\\b${id} \\(`));
+    });
+    await ask(reader, "COMMIT");
+    await eventually(async () => expect(await tableNames()).not.to.match(/\b(jobs|recipients)\w*__/));
+    abandonConnection(reader);
+  });
+
+  it("of a rebuild that is killed go if something was erased meanwhile, and are left to it until then", async () => {
+    await liveTables(side);
+    const job = await side.mailing();
+    const lock = await takeLock(side.db, { name: rebuildLock("jobs") }, 0);
+    await createTables(side.db, jobsProjector, "__next");
+    await createTables(side.db, jobsProjector, "__check");
+    side.startProjector(jobsProjector, { tidyEveryMs: 50 });
+    await side.happens(job, jobContentErased());
+    await side.caughtUp("jobs");
+    expect(await tableNames())
+      .to.include("jobs__next")
+      .and.include("jobs__check");
+    lock?.release();
+    await eventually(async () => expect(await tableNames()).not.to.include("__"));
+  });
+
+  it("of a rebuild that is killed stay for the next one if nothing was erased, and those of a check go", async () => {
+    await liveTables(side);
+    await createTables(side.db, jobsProjector, "__next");
+    await createTables(side.db, jobsProjector, "__check");
+    side.startProjector(jobsProjector, { tidyEveryMs: 50 });
+    await eventually(async () => expect(await tableNames()).not.to.include("__check"));
+    expect(await tableNames())
+      .to.include("jobs__next")
+      .and.include("jobs_checkpoint__next");
   });
 
   it("go with the letter of a mailing and with a schedule, before and after the rebuild", async () => {

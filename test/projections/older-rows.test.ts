@@ -4,7 +4,8 @@ import { RowsOfOtherRelease } from "../../projections/following/read-failure.ts"
 import { onReadableRows } from "../../projections/following/readable-rows.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
-import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
+import { confirmRebuilds, readTableSets } from "../../projections/rebuilding/kept-tables.ts";
+import { rollBackRebuilds } from "../../projections/rebuilding/roll-back.ts";
 import { ensureTables } from "../../projections/rebuilding/table-set.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { eventually } from "../support/eventually.ts";
@@ -38,6 +39,25 @@ describe("rows that are older than the code", () => {
     const [sets] = await readTableSets(side.db, [newer]);
     expect(sets?.kept).to.include({ version });
     expect(side.logged.map(({ message }) => message).join()).to.include("rows of an older release rebuilt");
+  });
+
+  it("go with the tables that only the older release had, which come back with it", async () => {
+    const older = { ...jobsProjector, version: version - 1, tables: { ...tables, jobs_people: "\n  email TEXT" } };
+    await side.db(checkpointTable("jobs")).update({ version: version - 1 });
+    await side.db.schema.dropTable("jobs_ledgers");
+    await ensureTables(side.db, older);
+    await side.db("jobs_people").insert({ email: "ada@example.com" });
+    side.startProjector(older);
+    await side.caughtUp("jobs");
+    await side.rebuild([jobsProjector]);
+    const people = onReadableRows(side.db, older, { all: async () => side.db("jobs_people").select() });
+    expect(await failureOf(people.all())).to.be.instanceOf(RowsOfOtherRelease);
+    await rollBackRebuilds([older], side.rebuildSetup());
+    expect(await people.all()).to.deep.equal([{ email: "ada@example.com" }]);
+    await side.rebuild([jobsProjector]);
+    await confirmRebuilds(side.db, [jobsProjector]);
+    expect(await side.db.schema.hasTable("jobs_people")).to.equal(false);
+    expect(await side.db.schema.hasTable("jobs_people__previous")).to.equal(false);
   });
 
   it("get the views of the newer release also where the process dies before it makes them", async () => {

@@ -3,6 +3,7 @@ import { UnprojectableEvent } from "../../projections/following/project-batch.ts
 import { rebuildLock } from "../../projections/following/projection-lock.ts";
 import { readStatus, writeStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
 import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
 import { createTables } from "../../projections/rebuilding/table-set.ts";
 import { takeLock } from "../../src/database/database-lock.ts";
@@ -45,6 +46,21 @@ describe("a rebuild that is not done", () => {
     const onward = await tablesOfBoth(side.db);
     await side.rebuild();
     expect(await tablesOfBoth(side.db)).to.deep.equal(onward);
+  });
+
+  it("because it lost the lock of the live tables leaves them as others have written them since", async () => {
+    const live = await liveTables(side);
+    const isUsed = "SELECT IS_USED_LOCK(CONCAT('waybill-', LEFT(SHA2(CONCAT(DATABASE(), ?), 256), 48))) AS holder";
+    const holderOf = async (lock: string): Promise<number | null> => (await side.db.raw(isUsed, [lock]))[0][0].holder;
+    // The last that it asks of the log, before it puts its tables in place.
+    const state = async () => {
+      const holder = await holderOf("/live/jobs");
+      if (holder !== null) await side.db.raw("KILL ?", [holder]);
+      return side.log.state();
+    };
+    await failureOf(side.rebuild([jobsProjector], { ...side.log, state }));
+    expect(await tablesOfBoth(side.db)).to.deep.equal(live);
+    expect((await readTableSets(side.db, [jobsProjector]))[0]?.next?.sequence).to.equal(18);
   });
 
   it("because it failed leaves the old tables and says why", async () => {
