@@ -20,7 +20,7 @@ type Matching = Readonly<Record<string, unknown>> | ((query: Knex.QueryBuilder) 
 /** A page of the matching rows of a projection, the newest `sequence` first. */
 export async function readNewestFirst<Row extends { readonly sequence: number }>(
   db: Knex,
-  { projection, table, matching }: { projection: string; table: string; matching: Matching },
+  { projection, table, matching }: { projection: string; table: string | Knex.Raw; matching: Matching },
   { cursor, limit }: PageOptions,
 ): Promise<Page<Row>> {
   // Reads the checkpoint first: the rows are then at least as new as it.

@@ -11,6 +11,7 @@ import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { idsOf, loadRows, type RowsOfBatch, readContents } from "../batch.ts";
 import type { EventOf, ProjectionTarget, Projector } from "../projector.ts";
+import { recount } from "./count-letters.ts";
 import {
   deadLetterTableDefinitions,
   deadLetterTables,
@@ -37,7 +38,7 @@ type Decision = StoredEvent<EventOf<(typeof handles)[number]>>;
 /** The jobs that gave up, and what was decided about each. */
 export const deadLettersProjector: Projector<Decision["event"]> = {
   name: "dead-letters",
-  version: 4,
+  version: 5,
   tables: deadLetterTableDefinitions,
   views: {},
   handles,
@@ -56,7 +57,7 @@ async function project(decisions: readonly Decision[], target: ProjectionTarget)
   const labels = await readLabels(decisions, target);
   for (const decision of decisions) apply({ jobs, letters }, decision, labels);
   await jobs.write();
-  await letters.write();
+  await recount(transaction, tables.counts, await letters.write());
 }
 
 function apply({ jobs, letters }: Rows, stored: Decision, labels: Labels): void {

@@ -5,6 +5,7 @@ import type { Suffix } from "../projector.ts";
 
 export const deadLetterTables = (suffix: Suffix) => ({
   letters: `dead_letters${suffix}`,
+  counts: `dead_letters_counts${suffix}`,
   jobs: `dead_letters_jobs${suffix}`,
 });
 
@@ -42,7 +43,17 @@ const letters = `
   KEY by_failure (tenant, sequence),
   KEY by_status_and_failure (tenant, status, sequence),
   KEY by_cause (tenant, status, error_code, cause, sequence),
+  KEY by_time (tenant, failed_at),
   KEY by_status (status)`;
+
+/** How many letters there are of each reason, kept up to date with them: counting takes longer with every letter. */
+const counts = `
+  tenant VARCHAR(64) NOT NULL,
+  status VARCHAR(16) NOT NULL,
+  error_code VARCHAR(64) NOT NULL,
+  cause VARCHAR(200) NOT NULL,
+  letters BIGINT NOT NULL,
+  PRIMARY KEY (tenant, status, error_code, cause)`;
 
 /**
  * The facts that a failure event does not carry, for every job that may still fail: the row is deleted when its job has
@@ -55,7 +66,11 @@ const jobs = `
   replies MEDIUMTEXT NOT NULL,
   PRIMARY KEY (job_id)`;
 
-export const deadLetterTableDefinitions = { dead_letters: letters, dead_letters_jobs: jobs };
+export const deadLetterTableDefinitions = {
+  dead_letters: letters,
+  dead_letters_counts: counts,
+  dead_letters_jobs: jobs,
+};
 
 export type LetterRow = {
   readonly job_id: string;
@@ -84,6 +99,8 @@ export type LetterRow = {
   readonly decided_by: string | null;
   readonly decided_at: Date | null;
 };
+
+export type CountRow = Pick<LetterRow, "tenant" | "status" | "error_code" | "cause"> & { readonly letters: number };
 
 /** A job that may still fail. */
 export type JobRow = {

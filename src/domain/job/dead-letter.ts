@@ -4,7 +4,8 @@ import type { JobError, JobEvent, JobType, RecipientCounts } from "./events.ts";
 import type { JobLabels } from "./job-record.ts";
 
 /** `retried` by hand, `requeued` as another job, or `ignored`: the decision about the dead letter. */
-export type DeadLetterStatus = "open" | "requeued" | "ignored" | "retried";
+export const deadLetterStatuses = ["open", "requeued", "ignored", "retried"] as const;
+export type DeadLetterStatus = (typeof deadLetterStatuses)[number];
 
 /** The record of a failed run, for an operator to decide about. */
 export type DeadLetter = {

@@ -5,6 +5,7 @@ import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { requeueJob } from "../../intake/requeue-job.ts";
 import { type BulkLettersRequest, bulkLettersRequest, instantOf, readBulkLetters } from "../../schemas/bulk-request.ts";
+import { faultAt } from "../../schemas/fault.ts";
 import { bulkResult, toBulkAnswer } from "../answers/bulk.ts";
 import { runId } from "../answers/parts.ts";
 import { type Answer, json, refuseFaults, refuseForNoRoom } from "../server/answer.ts";
@@ -41,7 +42,8 @@ async function decideMany(dependencies: RouteDependencies, request: ApiRequest):
   const { action, letters, dryRun, expected, cursor = null } = asked.value;
   const asOf = instantOf(asked.value.asOf) ?? dependencies.now();
   const work = workOf(dependencies, request, asked.value, asOf);
-  const matched = cursor !== null ? null : (letters?.length ?? (await work.count()));
+  const matched = cursor !== null ? null : letters === undefined ? await work.count() : letters.length;
+  if (matched === null && cursor === null) return refuseUncounted();
   if (dryRun === true) return json(toBulkAnswer(asOf, matched, { acted: [], nextCursor: null }));
   if (matched !== null && expected !== undefined && matched > expected) return refuseMore(matched, expected);
   if (action === "requeue" && !(await request.inTime(dependencies).room.isLeftForJobs())) return refuseForNoRoom();
@@ -50,13 +52,16 @@ async function decideMany(dependencies: RouteDependencies, request: ApiRequest):
   return json(toBulkAnswer(asOf, matched, done));
 }
 
+const refuseUncounted = (): Answer =>
+  refuseFaults([faultAt("/asOf", "is before too many later failures to count; expected that of a new dry run")]);
+
 function workOf(dependencies: RouteDependencies, request: ApiRequest, asked: BulkLettersRequest, asOf: Instant) {
   const { deadLetters, readPosition, ownWrites } = dependencies;
   const { tenant } = request.context;
   const { code = null, cause = null } = asked.filter ?? {};
   const matching = { status: "open" as const, code, cause, failedBefore: asOf };
   return {
-    count: async (): Promise<number> => {
+    count: async (): Promise<number | null> => {
       await caughtUp(readPosition, "dead-letters", ownWrites.ofTenant(tenant));
       return askReadModel(() => deadLetters.count(tenant, matching));
     },

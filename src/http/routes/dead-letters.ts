@@ -1,6 +1,6 @@
 import type { DeadLetterListOptions } from "../../../projections/dead-letters/queries.ts";
 import { handleCommand } from "../../commands/handle-command.ts";
-import type { DeadLetterStatus } from "../../domain/job/dead-letter.ts";
+import { deadLetterStatuses } from "../../domain/job/dead-letter.ts";
 import type { JobRejection } from "../../domain/job/state.ts";
 import { deadLetterFromLog } from "../../history/dead-letter-from-log.ts";
 import { findAccepted } from "../../intake/accept-job.ts";
@@ -30,12 +30,10 @@ import { askReadModel, awaitMinSequence, caughtUp, readSequenceHeader } from "./
 import { toCreatedAnswer } from "./create-job.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-const statuses: readonly DeadLetterStatus[] = ["open", "requeued", "ignored", "retried"];
-
 type ListQuery = Omit<DeadLetterListOptions, "failedBefore">;
 
 const parameters: Parameters<ListQuery> = {
-  status: oneOf(statuses, null),
+  status: oneOf(deadLetterStatuses, null),
   code: optionalText(64),
   cause: optionalText(200),
   cursor: whole(null, 1, Number.MAX_SAFE_INTEGER),
@@ -87,7 +85,13 @@ const listRoute = ({ deadLetters, readPosition, ownWrites }: RouteDependencies) 
       operation: "listDeadLetters",
       summary: "Jobs that failed for good, newest first.",
       headers: ["Min-Sequence"],
-      answers: { 200: { is: "A page of them.", json: deadLetterPage, headers: ["Read-Sequence"] } },
+      answers: {
+        200: {
+          is: "A page of them. With `code` or `cause`, a `nextCursor` goes on from a page that is short, or empty.",
+          json: deadLetterPage,
+          headers: ["Read-Sequence"],
+        },
+      },
       needs: ["read-model"],
       problems: ["read-model-behind"],
     },

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { deadLettersProjector } from "../../../projections/dead-letters/projector.ts";
-import { createDeadLetterQueries } from "../../../projections/dead-letters/queries.ts";
+import { createDeadLetterQueries, type DeadLetterList } from "../../../projections/dead-letters/queries.ts";
+import { createDatabase } from "../../../src/database/database.ts";
 import type { DeadLetterRecord } from "../../../src/domain/job/dead-letter.ts";
 import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
@@ -11,7 +12,8 @@ import { cancelled, completed, failed, processing, retrying } from "../../suppor
 import { createMemoryContentStore } from "../../support/memory/memory-content-store.ts";
 import { openReadSide, type ReadSide, tablesOf } from "../../support/read-side.ts";
 
-const { deadLetterIgnored, jobCompleted, jobFailed, jobRequeued, jobRetried, jobStarted, later } = example;
+const { deadLetterIgnored, jobCompleted, jobContentErased, jobFailed, jobRequeued, jobRetried, jobStarted } = example;
+const { later, now } = example;
 const secondRun = [jobRetried({ reason: "try again" }, later), jobStarted({ run: 2 })];
 
 describe("the dead letters of a job", () => {
@@ -36,6 +38,61 @@ describe("the dead letters of a job", () => {
     await side.happens(job, ...events);
     return await lettersOf(job);
   };
+
+  it("are found in pages that look through some of them, where no index has those that are asked for", async () => {
+    const tenant = "acme";
+    const jobs = Array.from({ length: 7 }, () => newJob(tenant));
+    for (const [index, job] of jobs.entries()) {
+      const error = { code: index % 3 === 0 ? "expired" : "too-many-failures", message: "refused" };
+      await side.happens(job, ...processing(), jobFailed({ error }));
+    }
+    await side.caughtUp("dead-letters");
+    const queries = createDeadLetterQueries(side.db, 2);
+    for (const status of ["open", null] as const) {
+      const found: string[] = [];
+      let [cursor, answers]: [number | null, number] = [null, 0];
+      do {
+        const options = { ...everything, status, code: "expired", cursor, limit: 20 };
+        const { letters, nextCursor }: DeadLetterList = await queries.list(tenant, options);
+        found.push(...letters.map(({ jobId }) => jobId));
+        [cursor, answers] = [nextCursor === null ? null : Number(nextCursor), answers + 1];
+      } while (cursor !== null);
+      expect(found).to.deep.equal([6, 3, 0].map((index) => jobs[index]?.jobId));
+      expect(answers).to.equal(4);
+    }
+    const counted = { status: "open", code: "expired", cause: null } as const;
+    expect(await queries.count(tenant, { ...counted, failedBefore: "2026-12-31T00:00:00.000Z" })).to.equal(3);
+    // All of them have failed since.
+    expect(await queries.count(tenant, { ...counted, failedBefore: "2026-01-01T00:00:00.000Z" })).to.equal(null);
+    const all = createDeadLetterQueries(side.db);
+    expect(await all.count(tenant, { ...counted, failedBefore: "2026-01-01T00:00:00.000Z" })).to.equal(0);
+  });
+
+  it("are counted by their cause without a look at each, also once they are decided about", async () => {
+    const tenant = "many";
+    const jobs = Array.from({ length: 60 }, () => newJob(tenant));
+    for (const job of jobs) await side.happens(job, ...failed());
+    for (const job of jobs.slice(0, 10)) await side.happens(job, deadLetterIgnored());
+    await side.happens(jobs[20] as JobRef, jobContentErased({ isRetired: true }));
+    await side.caughtUp("dead-letters");
+    const db = createDatabase(side.url, { connections: 1 });
+    const { causes, count } = createDeadLetterQueries(db);
+    const rowsRead = async (): Promise<number> => {
+      const [rows] = (await db.raw("SHOW SESSION STATUS LIKE 'Handler_read%'")) as [{ Value: string }[]];
+      return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+    };
+    await causes(tenant, "open", 10);
+    const before = await rowsRead();
+    const letters = async (status: "open" | "ignored" | null) =>
+      (await causes(tenant, status, 10)).causes.map((cause) => [cause.letters, cause.newestFailedAt]);
+    const expected = { open: 49, ignored: 10 };
+    expect(await letters("open")).to.deep.equal([[expected.open, now]]);
+    expect(await letters(null)).to.deep.equal([[expected.open + expected.ignored, now]]);
+    expect(await count(tenant, { status: "open", code: null, cause: null, failedBefore: later })).to.equal(49);
+    expect((await rowsRead()) - before).to.be.lessThan(49);
+    expect(await letters("ignored")).to.deep.equal([[expected.ignored, now]]);
+    await db.destroy();
+  });
 
   it("are none while it has not failed", async () => {
     for (const history of [completed(), cancelled(), retrying()]) {
@@ -122,7 +179,7 @@ describe("the dead letters of a job", () => {
       { code, cause: "550 5.1.1 no such user", letters: 1, newestFailedAt: example.now },
     ]);
     const ofCause = { ...everything, status: "open" as const, code, cause: "554 5.7.1 refused, id …" };
-    expect(await queries.count(tenant, ofCause)).to.equal(2);
+    expect(await queries.count(tenant, { ...ofCause, failedBefore: later })).to.equal(2);
     expect(await queries.count(tenant, { ...ofCause, failedBefore: example.now })).to.equal(0);
     const { letters } = await queries.list(tenant, ofCause);
     expect(letters.map(({ reply }) => reply)).to.include("554 5.7.1 refused, id 4fb4d7f45d1cf");
