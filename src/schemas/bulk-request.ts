@@ -41,7 +41,7 @@ const course = {
     Type.Integer({ minimum: 0, description: "how many the dry run counted; needed with a filter" }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1000, description: "the nextCursor of the answer before" }),
+    Type.String({ minLength: 1, maxLength: 4000, description: "the nextCursor of the answer before" }),
   ),
 };
 
@@ -110,9 +110,8 @@ export function readBulkJobs(body: unknown): Checked<BulkJobsRequest> {
   if (!checked.valid) return checked;
   const { action, jobs, filter, scope: asked } = checked.value;
   const faults = courseFaults(checked.value, jobs, filter, "jobs");
-  if (jobs !== undefined && checked.value.cursor !== undefined && !place.test(checked.value.cursor)) {
-    faults.push(noCursor);
-  }
+  const cursor = checked.value.cursor?.replace(leftOfJobs, "") ?? "";
+  if (jobs !== undefined ? !place.test(cursor) : cursor.startsWith("left:")) faults.push(noCursor);
   if (asked !== undefined && action !== "retry") faults.push(faultAt("/scope", "is only for the action retry"));
   return faults.length === 0 ? passed(checked.value) : failed(faults);
 }
@@ -122,7 +121,7 @@ export function readBulkLetters(body: unknown): Checked<BulkLettersRequest> {
   if (!checked.valid) return checked;
   const { action, letters, filter, reason: why, dryRun } = checked.value;
   const faults = courseFaults(checked.value, letters, filter, "letters");
-  if (checked.value.cursor !== undefined && !place.test(checked.value.cursor)) faults.push(noCursor);
+  if (!place.test(checked.value.cursor?.replace(leftOfLetters, "") ?? "")) faults.push(noCursor);
   if (action === "ignore" && why === undefined && dryRun !== true) {
     faults.push(faultAt("/reason", "is missing; expected 1 to 500 characters, without control characters"));
   }
@@ -130,7 +129,11 @@ export function readBulkLetters(body: unknown): Checked<BulkLettersRequest> {
 }
 
 /** Where a cursor is a place in a list, or in the log. */
-const place = /^\d{1,15}$/;
+const place = /^\d{0,15}$/;
+/** What a cursor may begin with: see actOnMany. */
+const leftOf = (id: string): RegExp => new RegExp(`^left:${id}(?:,${id})*:`);
+const leftOfJobs = leftOf(uuid);
+const leftOfLetters = leftOf(`${uuid}\\.[1-9]\\d{0,8}`);
 const noCursor = faultAt("/cursor", "is not from such an answer; expected its nextCursor");
 
 function courseFaults(

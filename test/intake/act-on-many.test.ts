@@ -8,7 +8,7 @@ const bounds = { atOnce: 2, most: 100, forMs: 60_000 };
 const idsOf = (acted: readonly Acted[]) => acted.map(({ id }) => id).sort();
 
 describe("An action on many things", () => {
-  const many = (some: Partial<Many<string>> = {}): Many<string> => ({
+  const many = (some: Partial<Many> = {}): Many => ({
     page: pagesOfList(ids, 3),
     act: async (id) => changed(id),
     ...bounds,
@@ -51,17 +51,42 @@ describe("An action on many things", () => {
     });
   }
 
-  it("says what was done before something failed, and where to go on", async () => {
-    const act = async (id: string): Promise<Acted> => {
+  it("says what was done before something failed, also of the page with it, and goes on with what is left of that", async () => {
+    const away = async (id: string): Promise<Acted> => {
       if (id === "job-4") throw new Error("away");
       return changed(id);
     };
-    const { acted, nextCursor } = await actOnMany(null, many({ act }));
-    expect(idsOf(acted)).to.deep.equal(ids.slice(0, 3));
-    const failure = await actOnMany(nextCursor, many({ act })).catch((error: Error) => error);
-    expect(failure).to.be.instanceOf(Error).with.property("message", "away");
-    const { acted: rest } = await actOnMany(nextCursor, many());
-    expect(idsOf(rest)).to.deep.equal(ids.slice(3));
+    const { acted, nextCursor } = await actOnMany(null, many({ act: away, atOnce: 1 }));
+    expect(idsOf(acted)).to.deep.equal(ids.slice(0, 4));
+    expect(nextCursor).to.equal("left:job-4,job-5:6");
+    const again: string[] = [];
+    const act = async (id: string, isAgain: boolean): Promise<Acted> => {
+      if (isAgain) again.push(id);
+      return changed(id);
+    };
+    const { acted: rest } = await actOnMany(nextCursor, many({ act }));
+    expect(idsOf(rest)).to.deep.equal(ids.slice(4));
+    expect(again).to.deep.equal(["job-4", "job-5"]);
+  });
+
+  it("ends with what is left of the last page", async () => {
+    const away = async (id: string): Promise<Acted> => {
+      if (id === "job-9") throw new Error("away");
+      return changed(id);
+    };
+    const { nextCursor } = await actOnMany("6", many({ act: away }));
+    expect(nextCursor).to.equal("left:job-9:");
+    expect(await actOnMany(nextCursor, many())).to.deep.equal({ acted: [changed("job-9")], nextCursor: null });
+  });
+
+  it("fails where nothing was done", async () => {
+    const act = async (): Promise<Acted> => {
+      throw new Error("away");
+    };
+    for (const cursor of [null, "left:job-4,job-5:6"]) {
+      const failure = await actOnMany(cursor, many({ act })).catch((error: Error) => error);
+      expect(failure).to.be.instanceOf(Error).with.property("message", "away");
+    }
   });
 
   it("goes on over pages with nothing in them", async () => {

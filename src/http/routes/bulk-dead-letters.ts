@@ -12,7 +12,7 @@ import { type Answer, json, refuseFaults, refuseForNoRoom } from "../server/answ
 import { toCause, toRunRef } from "../server/request-context.ts";
 import { type ApiRequest, needed, route } from "../server/route.ts";
 import { askReadModel, caughtUp } from "./ask-read-model.ts";
-import { refuseMore } from "./bulk-jobs.ts";
+import { isDecided, refuseMore } from "./bulk-jobs.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** POST /dead-letters/bulk: one decision about every dead letter of a list or of a cause. */
@@ -32,6 +32,8 @@ export const bulkLettersRoute = (dependencies: RouteDependencies) =>
     handle: (request) => decideMany(dependencies, request),
   });
 
+const decidedBy = { requeue: "JobRequeued", ignore: "DeadLetterIgnored" } as const;
+
 /** A requeued job has its content stored anew, which takes longer than a decision. */
 const pageSize = 20;
 const bounds = { atOnce: 4, most: 180, forMs: 1000 };
@@ -48,7 +50,7 @@ async function decideMany(dependencies: RouteDependencies, request: ApiRequest):
   if (matched !== null && expected !== undefined && matched > expected) return refuseMore(matched, expected);
   if (action === "requeue" && !(await request.inTime(dependencies).room.isLeftForJobs())) return refuseForNoRoom();
   const page = letters === undefined ? work.page : pagesOfList(letters, pageSize);
-  const done = await actOnMany<string>(cursor, { page, act: work.act, ...bounds });
+  const done = await actOnMany(cursor, { page, act: work.act, ...bounds });
   return json(toBulkAnswer(asOf, matched, done));
 }
 
@@ -65,42 +67,54 @@ function workOf(dependencies: RouteDependencies, request: ApiRequest, asked: Bul
       await caughtUp(readPosition, "dead-letters", ownWrites.ofTenant(tenant));
       return askReadModel(() => deadLetters.count(tenant, matching));
     },
-    page: async (cursor: string | null): Promise<PageOfMany<string>> => {
+    page: async (cursor: string | null): Promise<PageOfMany> => {
       const place = { cursor: cursor === null ? null : Number(cursor), limit: pageSize };
       const found = await askReadModel(() => deadLetters.list(tenant, { ...matching, ...place }));
       return { items: found.letters.map(({ jobId, run }) => runId(jobId, run)), nextCursor: found.nextCursor };
     },
-    act: actOn(dependencies, request, asked),
+    act: actOn(dependencies, request, asked, asOf),
   };
 }
 
-function actOn(dependencies: RouteDependencies, { context, inTime }: ApiRequest, asked: BulkLettersRequest) {
+function actOn(
+  dependencies: RouteDependencies,
+  { context, inTime }: ApiRequest,
+  asked: BulkLettersRequest,
+  asOf: Instant,
+) {
   const { log, contentStore, ownWrites, now } = inTime(dependencies);
   const reason = asked.reason ?? null;
   const cause = toCause(context);
 
-  const requeue = async (id: string, letter: RunRef): Promise<Acted> => {
+  const isDone = async ({ job }: RunRef): Promise<boolean> =>
+    isDecided(await log.readDecisions(job), { type: decidedBy[asked.action], actor: cause.actor, asOf });
+  const requeue = async (id: string, letter: RunRef, isAgain: boolean): Promise<Acted> => {
+    // It decides about the letter first, and may not have made the job: so that comes first, too.
+    const isOurs = isAgain && (await isDone(letter));
     const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause, at: now() });
     if (requeued.outcome === "rejected") return { id, outcome: "skipped", code: requeued.rejection.code };
     if (requeued.outcome === "impossible") return { id, outcome: "skipped", code: requeued.why };
     ownWrites.remember(requeued.job, requeued.sequence);
     ownWrites.remember(letter.job, await log.lastDecision(letter.job));
-    return requeued.isRepeat ? { id, outcome: "unchanged" } : { id, outcome: "changed", jobId: requeued.job.jobId };
+    return requeued.isRepeat && !isOurs
+      ? { id, outcome: "unchanged" }
+      : { id, outcome: "changed", jobId: requeued.job.jobId };
   };
-  const ignore = async (id: string, { job, run }: RunRef): Promise<Acted> => {
+  const ignore = async (id: string, { job, run }: RunRef, isAgain: boolean): Promise<Acted> => {
+    const isOurs = isAgain && (await isDone({ job, run }));
     const command = { type: "IgnoreDeadLetter", at: now(), run, reason: reason ?? "" } as const;
     const outcome = await handleCommand(log, job, command, cause);
     if (outcome.outcome === "rejected") return { id, outcome: "skipped", code: outcome.rejection.code };
-    if (outcome.events.length === 0) return { id, outcome: "unchanged" };
+    if (outcome.events.length === 0 && !isOurs) return { id, outcome: "unchanged" };
     ownWrites.remember(job, outcome.sequence);
     return { id, outcome: "changed", jobId: job.jobId };
   };
 
-  return async (id: string): Promise<Acted> => {
+  return async (id: string, isAgain: boolean): Promise<Acted> => {
     const letter = toRunRef(context, id);
     if (letter === null) return { id, outcome: "skipped", code: "dead-letter-not-found" };
     try {
-      return await (asked.action === "requeue" ? requeue : ignore)(id, letter);
+      return await (asked.action === "requeue" ? requeue : ignore)(id, letter, isAgain);
     } catch (failure) {
       if (failure instanceof Archived) return { id, outcome: "skipped", code: "archived" };
       throw failure;

@@ -4,10 +4,11 @@ import { handleCommand } from "../../commands/handle-command.ts";
 import { foldDecisions } from "../../commands/read-version.ts";
 import { unreachedIn } from "../../domain/job/after-failure.ts";
 import type { JobCommand } from "../../domain/job/commands.ts";
+import type { JobEvent } from "../../domain/job/events.ts";
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
-import type { JobRef } from "../../event-log/event-log.ts";
+import type { JobRef, StoredEvent } from "../../event-log/event-log.ts";
 import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
@@ -66,7 +67,7 @@ async function changeMany(dependencies: RouteDependencies, request: ApiRequest):
     if (dryRun === true) return json(toBulkAnswer(asOf, matched, nothingDone));
     if (matched !== null && expected !== undefined && matched > expected) return refuseMore(matched, expected);
     const page = jobs === undefined ? work.page : pagesOfList(jobs, pageSize);
-    const done = await actOnMany<string>(cursor, { page, act: work.act, ...bounds });
+    const done = await actOnMany(cursor, { page, act: work.act, ...bounds });
     return json(toBulkAnswer(asOf, matched, done));
   } catch (failure) {
     if (!(failure instanceof InvalidCursor)) throw failure;
@@ -124,7 +125,7 @@ function workOf(dependencies: RouteDependencies, request: ApiRequest, asked: Bul
       }
       return count;
     },
-    page: async (cursor: string | null): Promise<PageOfMany<string>> => {
+    page: async (cursor: string | null): Promise<PageOfMany> => {
       const { jobs: found, nextCursor } = await list(cursor, pageSize);
       return { items: found.filter(isLeft).map(({ id }) => id), nextCursor };
     },
@@ -154,27 +155,44 @@ function optionsOf(
 function actOn(dependencies: RouteDependencies, request: ApiRequest, asked: BulkJobsRequest, asOf: Instant) {
   const { log, ownWrites, now } = request.inTime(dependencies);
   const { tenant } = request.context;
-  const decide = async (id: string, job: JobRef): Promise<Acted> => {
+  const cause = toCause(request.context);
+  const decide = async (id: string, job: JobRef, isAgain: boolean): Promise<Acted> => {
     const decisions = await log.readDecisions(job);
+    if (isAgain && isDecided(decisions, { type: decidedBy[asked.action], actor: cause.actor, asOf })) {
+      return { id, outcome: "changed", jobId: job.jobId };
+    }
     // Where an earlier call has retried it, it is not retried again.
     const isNewer = (decisions.at(-1)?.event.at ?? "") > asOf;
     if (asked.action === "retry" && isNewer) return { id, outcome: "skipped", code: "changed-since" };
     const options = { from: foldDecisions(decisions) };
-    const outcome = await handleCommand(log, job, commandOf(asked, now()), toCause(request.context), options);
+    const outcome = await handleCommand(log, job, commandOf(asked, now()), cause, options);
     if (outcome.outcome === "rejected") return { id, outcome: "skipped", code: outcome.rejection.code };
     if (outcome.events.length === 0) return { id, outcome: "unchanged" };
     ownWrites.remember(job, outcome.sequence);
     return { id, outcome: "changed", jobId: job.jobId };
   };
-  return async (id: string): Promise<Acted> => {
+  return async (id: string, isAgain: boolean): Promise<Acted> => {
     try {
-      return await decide(id, { tenant, jobId: id.toLowerCase() });
+      return await decide(id, { tenant, jobId: id.toLowerCase() }, isAgain);
     } catch (failure) {
       if (failure instanceof Archived) return { id, outcome: "skipped", code: "archived" };
       throw failure;
     }
   };
 }
+
+const decidedBy: Readonly<Record<JobAction, JobEvent["type"]>> = {
+  cancel: "JobCancelled",
+  pause: "JobPaused",
+  resume: "JobResumed",
+  retry: "JobRetried",
+};
+
+/** Whether this call has decided so when it came before, and had no answer. */
+export const isDecided = (
+  decisions: readonly StoredEvent<JobEvent>[],
+  { type, actor, asOf }: { readonly type: JobEvent["type"]; readonly actor: string; readonly asOf: Instant },
+): boolean => decisions.some((one) => one.event.type === type && one.actor === actor && one.event.at >= asOf);
 
 function commandOf({ action, scope = "failed", reason: why }: BulkJobsRequest, at: Instant): JobCommand {
   const reason = why ?? null;
