@@ -7,7 +7,7 @@ import { keepsPart } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
-import { type AddressErasureRequest, placesOf } from "./erase-address.ts";
+import { type AddressErasureRequest, eraseAddress, placesOf } from "./erase-address.ts";
 import type { StoredThing, StoredThings } from "./stored-things.ts";
 
 export type LeftoversErased = {
@@ -26,14 +26,17 @@ const atOnce = 32;
 
 /**
  * Erases content that requests have stored for an address without creating a job; no read model knows it. Looks at the
- * content that the sweeper has not settled yet, which is that of one day; the sweeper erases what is older.
+ * content that the sweeper has not settled yet, which is that of one day; the sweeper erases what is older. So it also finds
+ * jobs that were made after `since`, when a read model was asked for those with the address: of a row of the outbox, or of
+ * a job that was requeued, which held the address before.
  */
 export async function eraseLeftovers(
   ports: ErasurePorts & { readonly storedThings: Pick<StoredThings, "unsettledOf"> },
   tenant: string,
   request: AddressErasureRequest,
+  since: number,
 ): Promise<LeftoversErased> {
-  return await eraseWhereNamed(ports, ports.storedThings.unsettledOf(tenant), request);
+  return await eraseWhereNamed(ports, ports.storedThings.unsettledOf(tenant), request, since);
 }
 
 /**
@@ -46,7 +49,7 @@ export async function eraseUnmadeParts(
   mailings: readonly JobRef[],
   request: AddressErasureRequest,
 ): Promise<LeftoversErased> {
-  return await eraseWhereNamed(ports, unmadePartsOf(ports, mailings), request);
+  return await eraseWhereNamed(ports, unmadePartsOf(ports, mailings), request, Number.POSITIVE_INFINITY);
 }
 
 /** No request is about to make a job of them: the age does not matter. */
@@ -59,20 +62,29 @@ async function* unmadePartsOf({ log }: ErasurePorts, mailings: readonly JobRef[]
   }
 }
 
-/** Of these contents, those of which no job was made. */
+/** Of these contents, those of which no job was made, and those of jobs that were decided about after `since`. */
 async function eraseWhereNamed(
   ports: ErasurePorts,
   contents: AsyncIterable<Stored>,
-  { address, reason, cause, at }: AddressErasureRequest,
+  request: AddressErasureRequest,
+  since: number,
 ): Promise<LeftoversErased> {
   const { log, contentStore } = ports;
+  const { address, reason, cause, at } = request;
   const notEnded: string[] = [];
   const mailings = new Set<string>();
   let erased = 0;
   const look = async ({ job, storedAtMs }: Stored): Promise<void> => {
-    if ((await log.lastDecision(job)) > 0) return;
+    const decidedAt = await log.lastDecision(job);
+    if (decidedAt > 0 && decidedAt <= since) return;
     const content = await contentStore.get(job);
     if (content === null || placesOf(content, address).length === 0) return;
+    if (decidedAt > 0) {
+      const { outcome } = await eraseAddress(ports, job, request);
+      if (outcome === "not-ended") notEnded.push(job.jobId);
+      if (outcome === "erased") erased += 1;
+      return;
+    }
     if (storedAtMs <= Date.now() - patienceMs) {
       const sequence = await eraseLeftover(ports, { job, attachment: null }, { reason, cause, at });
       if (sequence !== null) erased += 1;

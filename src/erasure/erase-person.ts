@@ -110,7 +110,7 @@ export async function erasePerson<Cursor>(
     for (const jobId of jobIds) notEnded.add(jobId);
   }
   const inReports = await eraseReports(ports, tenant, request);
-  const leftOver = await eraseLeftovers(ports, tenant, request);
+  const leftOver = await eraseLeftovers(ports, tenant, request, lastSequence);
   for (const jobId of [...inReports.notEnded, ...inUnmade.notEnded, ...leftOver.notEnded]) notEnded.add(jobId);
   const erased = {
     jobsErased,

@@ -4,6 +4,7 @@ import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
 import { eraseLeftovers } from "../../src/erasure/erase-leftovers.ts";
+import { erasePerson, type PersonQueries } from "../../src/erasure/erase-person.ts";
 import { createJetStreamStoredThings } from "../../src/erasure/jetstream-stored-things.ts";
 import type { StoredThings } from "../../src/erasure/stored-things.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
@@ -158,7 +159,12 @@ describe("Content that no job was made of", () => {
     const [left, made] = [await store("left-with-ada"), draftOf({ tenant: "default", jobId: "made-with-ada" })];
     await acceptJob(side.log, side.contentStore, made, cause, now);
     const request = { address: "Ada@example.com", reason: "asked for", cause, at: now };
-    const young = await eraseLeftovers({ ...ports, storedThings: things }, "default", request);
+    const young = await eraseLeftovers(
+      { ...ports, storedThings: things },
+      "default",
+      request,
+      Number.POSITIVE_INFINITY,
+    );
     expect(young.erased).to.equal(0);
     expect(young.notEnded).to.include("left-with-ada");
     expect(young.notEnded).not.to.include("made-with-ada");
@@ -171,10 +177,47 @@ describe("Content that no job was made of", () => {
       },
     };
     const inPorts = { ...ports, storedThings: twoMinutesLater };
-    expect(await eraseLeftovers(inPorts, "acme", request)).to.deep.equal({ erased: 0, notEnded: [], mailings: [] });
-    expect((await eraseLeftovers(inPorts, "default", { ...request, address: "bob@example.com" })).erased).to.equal(0);
-    expect((await eraseLeftovers(inPorts, "default", request)).erased).to.be.greaterThan(0);
+    expect(await eraseLeftovers(inPorts, "acme", request, Number.POSITIVE_INFINITY)).to.deep.equal({
+      erased: 0,
+      notEnded: [],
+      mailings: [],
+    });
+    expect(
+      (await eraseLeftovers(inPorts, "default", { ...request, address: "bob@example.com" }, Number.POSITIVE_INFINITY))
+        .erased,
+    ).to.equal(0);
+    expect((await eraseLeftovers(inPorts, "default", request, Number.POSITIVE_INFINITY)).erased).to.be.greaterThan(0);
     expect(await isThere(left)).to.deep.equal(nothing);
     expect(await isThere(made.job)).to.deep.equal(everything);
+  });
+
+  it("is found by the erasure of a person also where it becomes a job meanwhile", async () => {
+    const draft = draftOf({ tenant: "default", jobId: "made-meanwhile" });
+    const relaying = {
+      ...emptyOutbox,
+      eraseAddress: async () => {
+        await acceptJob(side.log, side.contentStore, draft, cause, now);
+        return { erased: 1, waiting: [] };
+      },
+    };
+    const none = async (upTo: number) => ({
+      jobIds: [],
+      mailingIds: [],
+      scheduleIds: [],
+      readSequence: upTo,
+      next: null,
+    });
+    const queries: PersonQueries<never> = {
+      jobsOf: (_, __, upTo) => none(upTo),
+      withUnmade: none,
+      schedules: none,
+      running: (_, upTo) => none(upTo),
+      untilErased: async () => {},
+    };
+    const results = createMemoryResultStore();
+    const personPorts = { ...ports, results, storedThings: things, outbox: relaying, suppressions: side.suppressions };
+    const request = { address: "ada@example.com", reason: "asked for", cause, at: now };
+    const erasure = await erasePerson(personPorts, queries, "default", request, () => {});
+    expect(erasure).to.have.property("jobsNotEnded").that.includes("made-meanwhile");
   });
 });
