@@ -1,5 +1,6 @@
 import type { ResultStore } from "../content/result-store.ts";
 import type { JobRef } from "../event-log/event-log.ts";
+import { isOutage } from "../event-log/persistently.ts";
 import { typesWithFile } from "../job-kinds/all-job-kinds.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import type { ErasurePorts, OutboxRequests } from "./complete-erasure.ts";
@@ -57,7 +58,8 @@ export type PersonErasurePorts = ErasurePorts & {
  * Erases an address from each job that has ended, from the files of reports and from the outbox, and lists the jobs that
  * have not ended, as well as the parts that mailings will make jobs of: what is erased stays erased, and a repeated request
  * continues where this one stopped. If the address is suppressed, the list still knows it, by a digest. `decided` hears of
- * each decision about a job.
+ * each decision about a job. A job that cannot be erased, such as one in a file of the archive that is not at hand, stops no
+ * others: its failure is thrown at the end.
  */
 export async function erasePerson<Cursor>(
   ports: PersonErasurePorts,
@@ -85,10 +87,17 @@ export async function erasePerson<Cursor>(
   if (first.readSequence < lastSequence) return { outcome: "read-model-behind", upTo: lastSequence };
   const isSuppressed = await suppressions.forgetAddress(tenant, address);
   const notEnded = new Set<string>();
+  const failures: unknown[] = [];
   let [jobsErased, sequence] = [0, Math.max(0, ...inSchedules.values())];
   for (let page = first; ; page = await queries.jobsOf(address, page.next, lastSequence)) {
     for (const jobId of page.jobIds) {
-      const erasure = await eraseAddress(ports, { tenant, jobId }, request);
+      const erasure = await eraseAddress(ports, { tenant, jobId }, request).catch((failure: unknown) => {
+        // It concerns all the others, too.
+        if (isOutage(failure)) throw failure;
+        failures.push(failure);
+        return null;
+      });
+      if (erasure === null) continue;
       if (erasure.outcome === "not-ended") {
         notEnded.add(jobId);
         continue;
@@ -111,6 +120,7 @@ export async function erasePerson<Cursor>(
   }
   const inReports = await eraseReports(ports, tenant, request);
   const leftOver = await eraseLeftovers(ports, tenant, request, lastSequence);
+  if (failures.length > 0) throw failures[0];
   for (const jobId of [...inReports.notEnded, ...inUnmade.notEnded, ...leftOver.notEnded]) notEnded.add(jobId);
   const erased = {
     jobsErased,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { handleCommand } from "../../src/commands/handle-command.ts";
-import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
 import { eraseLeftovers } from "../../src/erasure/erase-leftovers.ts";
@@ -13,6 +13,7 @@ import { acceptJob } from "../../src/intake/accept-job.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { cancelJob, now, settings } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
 import { exampleContent, startWriteSide, type WriteSide } from "../support/write-side.ts";
 
@@ -191,6 +192,21 @@ describe("Content that no job was made of", () => {
     expect(await isThere(made.job)).to.deep.equal(everything);
   });
 
+  const none = async (upTo: number) => ({
+    jobIds: [],
+    mailingIds: [],
+    scheduleIds: [],
+    readSequence: upTo,
+    next: null,
+  });
+  const queries: PersonQueries<never> = {
+    jobsOf: (_, __, upTo) => none(upTo),
+    withUnmade: none,
+    schedules: none,
+    running: (_, upTo) => none(upTo),
+    untilErased: async () => {},
+  };
+
   it("is found by the erasure of a person also where it becomes a job meanwhile", async () => {
     const draft = draftOf({ tenant: "default", jobId: "made-meanwhile" });
     const relaying = {
@@ -200,24 +216,37 @@ describe("Content that no job was made of", () => {
         return { erased: 1, waiting: [] };
       },
     };
-    const none = async (upTo: number) => ({
-      jobIds: [],
-      mailingIds: [],
-      scheduleIds: [],
-      readSequence: upTo,
-      next: null,
-    });
-    const queries: PersonQueries<never> = {
-      jobsOf: (_, __, upTo) => none(upTo),
-      withUnmade: none,
-      schedules: none,
-      running: (_, upTo) => none(upTo),
-      untilErased: async () => {},
-    };
     const results = createMemoryResultStore();
     const personPorts = { ...ports, results, storedThings: things, outbox: relaying, suppressions: side.suppressions };
     const request = { address: "ada@example.com", reason: "asked for", cause, at: now };
     const erasure = await erasePerson(personPorts, queries, "default", request, () => {});
     expect(erasure).to.have.property("jobsNotEnded").that.includes("made-meanwhile");
+  });
+
+  it("is erased for a person also behind a job that cannot be erased, which the answer does not hide", async () => {
+    const named = draftOf({ tenant: "default", jobId: "readable" });
+    await acceptJob(side.log, side.contentStore, named, cause, now);
+    await handleCommand(side.log, named.job, cancelJob(), cause);
+    const readDecisions: typeof side.log.readDecisions = async (job) => {
+      if (job.jobId === "unreadable") throw new Error("it cannot be decoded");
+      return await side.log.readDecisions(job);
+    };
+    const log = { ...side.log, readDecisions };
+    const jobsOf: typeof queries.jobsOf = async (_, __, upTo) => ({
+      ...(await none(upTo)),
+      jobIds: ["unreadable", "readable"],
+    });
+    const personPorts = { ...ports, log, storedThings: things, outbox: emptyOutbox, suppressions: side.suppressions };
+    const request = { address: "ada@example.com", reason: "asked for", cause, at: now };
+    const erasing = erasePerson(
+      { ...personPorts, results: createMemoryResultStore() },
+      { ...queries, jobsOf },
+      "default",
+      request,
+      () => {},
+    );
+    expect((await failureOf(erasing)).message).to.equal("it cannot be decoded");
+    const left = await side.contentStore.get(named.job);
+    expect(left === null ? null : decodeContent(left).recipients).to.deep.equal([null]);
   });
 });
