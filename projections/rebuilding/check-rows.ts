@@ -53,7 +53,8 @@ export async function checkRows(projectors: readonly Projector[], setup: CheckSe
 async function check({ projector, lock }: Held, setup: CheckSetup): Promise<void> {
   const { db, signal, onChecked } = setup;
   const over = AbortSignal.any([lock.over, ...(signal === undefined ? [] : [signal])]);
-  await dropTables(db, projector, "__check");
+  const drop = (): Promise<void> => dropTables(db, projector, "__check", lock.ask);
+  await drop();
   try {
     await createTables(db, projector, "__check");
     // Never beyond the live tables: a projection cannot go back.
@@ -65,7 +66,7 @@ async function check({ projector, lock }: Held, setup: CheckSetup): Promise<void
     }
     onChecked(checked);
   } finally {
-    await dropTables(db, projector, "__check").catch(() => {});
+    await drop().catch(() => {});
   }
 }
 

@@ -29,13 +29,13 @@ export async function rebuild(projectors: readonly Projector[], setup: RebuildSe
 }
 
 async function prepare(held: Held, setup: RebuildSetup): Promise<Begun> {
-  const { projector } = held;
+  const { projector, lock } = held;
   const { db } = setup;
   const begun = await begin(held, db);
   return orElseAsBefore(begun, db, async () => {
     await writeStatus(db, projector, { ...begun.before, status: "rebuilding" });
     if (await isToBeContinued(projector, setup)) return begun;
-    await dropTables(db, projector, "__next");
+    await dropTables(db, projector, "__next", lock.ask);
     await createTables(db, projector, "__next");
     return begun;
   });

@@ -86,8 +86,8 @@ export const queryKeysOf = ({ queryKeys }: Projector, table: string) =>
 
 /**
  * With their views, and with tables that only another release has. Drops the checkpoint first: tables left over after a crash
- * are then no complete set. Throws TableHeld where a session keeps one open; `run` says on which connection to wait, and how
- * long.
+ * are then no complete set. Throws TableHeld where a session keeps one open. `run` says on which connection: tables that belong
+ * to the holder of a lock are dropped on that of the lock, as they are another process's once it is lost.
  */
 export async function dropTables(
   db: Knex,

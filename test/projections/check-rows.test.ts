@@ -7,7 +7,7 @@ import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { type Checked, checkRows, NotComparable } from "../../projections/rebuilding/check-rows.ts";
 import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
-import { takeLock } from "../../src/database/database-lock.ts";
+import { type HeldLock, takeLock } from "../../src/database/database-lock.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
@@ -91,6 +91,25 @@ describe("a check of the rows", () => {
     await side.mailing();
     await side.caughtUp();
     expect((await check()).every(({ sequence }, at) => sequence > (first[at]?.sequence ?? 0))).to.equal(true);
+  });
+
+  it("leaves the tables of another check alone, if it has lost its lock to that one", async () => {
+    await liveTables(side);
+    const isUsed = "SELECT IS_USED_LOCK(CONCAT('waybill-', LEFT(SHA2(CONCAT(DATABASE(), ?), 256), 48))) AS holder";
+    let other: HeldLock | null = null;
+    const state = async () => {
+      if (other === null) {
+        const [[{ holder }]] = await side.db.raw(isUsed, ["/rebuild/jobs"]);
+        await side.db.raw("KILL ?", [holder]);
+        other = await takeLock(side.db, { name: rebuildLock("jobs") }, 5000);
+      }
+      return side.log.state();
+    };
+    const { db, sources } = side.rebuildSetup();
+    const setup = { db, sources, log: { ...side.log, state }, onProgress: () => {}, onChecked: () => {} };
+    await checkRows([jobsProjector], setup).catch(() => {});
+    expect(await side.db.schema.hasTable("jobs__check")).to.equal(true);
+    (other as HeldLock | null)?.release();
   });
 
   it("stops where the live rows stand still, however far the log has come", async () => {
