@@ -16,12 +16,10 @@ export const createDueDeliveries = (db: Knex): DueDeliveries =>
   onReadableRows(db, webhookDeliveriesProjector, {
     take: async (limit, leaseMs) => {
       const table = webhookDeliveriesTable("");
-      const isDue = await db(table).where("due_at", "<=", new Date()).first(db.raw("1"));
-      if (isDue === undefined) return [];
+      const dueIn = (database: Knex) => database(table).where("due_at", "<=", new Date()).whereRaw(`due_at <= ${now}`);
+      if ((await dueIn(db).first(db.raw("1"))) === undefined) return [];
       return inTransaction(db, async (transaction) => {
-        const rows: DeliveryRow[] = await transaction(table)
-          .where("due_at", "<=", new Date())
-          .whereRaw(`due_at <= ${now}`)
+        const rows: DeliveryRow[] = await dueIn(transaction)
           .orderBy("due_at")
           .limit(limit)
           .forUpdate()

@@ -5,8 +5,8 @@ import {
   ExponentialBackoff,
   handleWhenResult,
 } from "cockatiel";
-import { steadily } from "../domain/steady-waits.ts";
 import type { PostOutcome } from "./safe-post.ts";
+import { steadily } from "./steady-waits.ts";
 
 /** Messages in a row that a receiver did not take before its breaker opens. */
 const threshold = 5;
