@@ -90,6 +90,18 @@ describe("The health of a process", () => {
   });
 });
 
+describe("The dependencies of a process", () => {
+  it("are looked at ten times a second, however many clients ask, who need no key", async () => {
+    let looks = 0;
+    const counted = { ...up("mysql"), check: async () => ({ status: "up", looks: ++looks }) as const };
+    const api = await startApi({ probes: [counted] });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => api.ask("GET", "/readyz")));
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    expect(looks).to.be.lessThan(50);
+    await api.close();
+  });
+});
+
 describe("The port for operators", () => {
   it("tells all metrics, also those of a process with many routes", async () => {
     const page = `# ${"x".repeat(300_000)}\n`;
