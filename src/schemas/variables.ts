@@ -12,7 +12,7 @@ export const variables = Type.Unsafe<Record<string, unknown>>({
 /** Null if the variables are within the limits of size and depth; otherwise a description of what is expected. */
 export function faultOfVariables(value: object): string | null {
   if (isDeeperThan(value, maxDepth)) return `is nested too deep; expected at most ${maxDepth} levels`;
-  if (holdsRounded(value)) return "holds a number that was rounded; expected at most 15 digits, or a string";
+  if (holdsRounded(value)) return faultOfRounded;
   const bytes = Buffer.byteLength(JSON.stringify(value));
   return bytes > maxBytes ? `takes ${bytes} bytes of JSON; expected at most ${maxBytes}` : null;
 }
@@ -23,8 +23,10 @@ const isDeeperThan = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)));
 
-/** A mail would show another number than the client sent, or none: JSON writes what is too large for a number as null. */
-const holdsRounded = (value: unknown): boolean =>
+export const faultOfRounded = "holds a number that was rounded; expected at most 15 digits, or a string";
+
+/** A message would show another number than the client sent, or none: JSON writes what is too large for a number as null. */
+export const holdsRounded = (value: unknown): boolean =>
   typeof value === "number"
     ? !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
     : typeof value === "object" && value !== null && Object.values(value).some(holdsRounded);

@@ -88,6 +88,12 @@ describe("A job that calls webhooks", () => {
     expect(api.stored).to.have.lengthOf(0);
   });
 
+  it("holds no number that was rounded", async () => {
+    const { status, body } = await post({ ...job, payload: { event: "order.paid", data: { order: [2 ** 53] } } });
+    expect(status).to.equal(400);
+    expect(Object.keys(faultsOf(body))).to.deep.equal(["/payload/data"]);
+  });
+
   it("may go where the service allows it, and only there", async () => {
     const allowed = readNetworks("127.0.0.0/8").filter((network) => network !== null);
     const webhooks = {

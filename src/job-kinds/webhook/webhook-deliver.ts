@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import { failed, faultAt, passed } from "../../schemas/fault.ts";
+import { isObject } from "../../schemas/request-form.ts";
 import { closed } from "../../schemas/request-schema.ts";
-import { variables } from "../../schemas/variables.ts";
+import { faultOfRounded, holdsRounded, variables } from "../../schemas/variables.ts";
 import { whyNotToCall } from "../../signed-post/addresses.ts";
 import { jobKind } from "../job-kind.ts";
 import { createDeliveryWork } from "./delivery-work.ts";
@@ -42,6 +43,8 @@ export const webhookDeliver = jobKind({
     payload: { event: "order.paid", data: { order: 17 } },
     recipients: ["https://shop.example.com/a", { url: "https://shop.example.com/b", variables: { vip: true } }],
   },
+  contradictions: ({ payload: asked }) =>
+    isObject(asked) && holdsRounded(asked["data"]) ? [faultAt("/payload/data", faultOfRounded)] : [],
   check: ({ recipients = [] }, { allowed }) => {
     const faults = recipients.flatMap((recipient, index) => {
       const [text, at] =
