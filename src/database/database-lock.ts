@@ -50,7 +50,7 @@ export async function takeLock(
   try {
     signal.throwIfAborted();
     await ask(connection, "SET SESSION wait_timeout = ?", [holderSilenceSeconds]);
-    if (await waitForLock(connection, request, Date.now() + waitMs, signal)) held = hold(connection, request);
+    if (await waitForLock(connection, request, performance.now() + waitMs, signal)) held = hold(connection, request);
     return held;
   } catch (failure) {
     if (signal.aborted) return null;
@@ -68,7 +68,7 @@ async function waitForLock(
   signal: AbortSignal,
 ): Promise<boolean> {
   do {
-    const leftSeconds = Math.min(1, Math.max(0, (deadline - Date.now()) / 1000));
+    const leftSeconds = Math.min(1, Math.max(0, (deadline - performance.now()) / 1000));
     if (await isWanted(connection, request)) {
       await pause(Math.min(beatMs, leftSeconds * 1000), undefined, { signal });
       continue;
@@ -81,7 +81,7 @@ async function waitForLock(
       if (!(await isWanted(connection, request))) return true;
       await ask(connection, `SELECT RELEASE_LOCK(${lockName})`, [request.name]);
     }
-  } while (Date.now() < deadline);
+  } while (performance.now() < deadline);
   return false;
 }
 
