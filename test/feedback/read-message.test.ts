@@ -101,10 +101,13 @@ const bombs: Readonly<Record<string, string>> = {
 };
 
 describe("A mail that is made to harm", () => {
-  const timed = async (raw: Buffer): Promise<number> => {
-    const begun = performance.now();
+  /** Of CPU. Each takes a fifth of this, or less, where the machine has nothing else to do. */
+  const fewSeconds = 2;
+  const secondsOf = async (raw: Buffer): Promise<number> => {
+    const begun = process.cpuUsage();
     await readMessage(raw, ["bounces+x@b.example.org"]);
-    return performance.now() - begun;
+    const { user, system } = process.cpuUsage(begun);
+    return (user + system) / 1e6;
   };
   const nested = (depth: number): Buffer => {
     const head = Array.from(
@@ -123,16 +126,13 @@ describe("A mail that is made to harm", () => {
       Buffer.alloc(25_000_000, "550 "),
     ]);
     for (const raw of [nested(5000), Buffer.from(parts), Buffer.from(header), Buffer.from(folded), long]) {
-      expect(await timed(raw)).to.be.lessThan(1000);
+      expect(await secondsOf(raw)).to.be.lessThan(fewSeconds);
     }
   });
 
   for (const [what, raw] of Object.entries(bombs)) {
     it(`costs little: ${what}`, async () => {
-      const begun = process.cpuUsage();
-      await readMessage(Buffer.from(raw, "latin1"), ["bounces+x@b.example.org"]);
-      const { user, system } = process.cpuUsage(begun);
-      expect((user + system) / 1e6).to.be.lessThan(0.8);
+      expect(await secondsOf(Buffer.from(raw, "latin1"))).to.be.lessThan(fewSeconds);
     });
   }
 
