@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
+import { stopWithin, usualGraceMs } from "./stop-within.ts";
 
 /** A place outside the log, out of reach of anyone who could rewrite the log. */
 export interface SealDestination {
@@ -20,7 +21,6 @@ export type SealPublisher = {
 const lookEveryMs = 2_000;
 const longestDelayMs = 300_000;
 const atOnce = 100;
-const usualGraceMs = 2_000;
 
 /**
  * Publishes every seal to every destination at least once. Destinations are independent: one that is down delays neither
@@ -55,10 +55,7 @@ export function createSealPublisher(
     },
     stop: async (graceMs = usualGraceMs) => {
       stopping.abort();
-      const late = new AbortController();
-      const grace = pause(graceMs, undefined, { signal: late.signal }).catch(() => {});
-      await Promise.race([Promise.all(running), grace]);
-      late.abort();
+      await stopWithin(graceMs, Promise.all(running));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { LogRolledBack } from "./seal-observer.ts";
 import type { Sealer } from "./sealer.ts";
+import { stopWithin, usualGraceMs } from "./stop-within.ts";
 
 export type SealerReports = {
   /** Called on every failed try. */
@@ -23,7 +24,6 @@ export type RunningSealer = {
 const lookEveryMs = 2_000;
 /** Waiting does not resolve a rollback: it is reported every minute until an operator acts. */
 const lookAgainMs = 60_000;
-const usualGraceMs = 2_000;
 
 /** Seals what is due until it is stopped, starting at once. */
 export function runSealer(sealer: Sealer, reports: SealerReports, everyMs = lookEveryMs): RunningSealer {
@@ -54,10 +54,7 @@ export function runSealer(sealer: Sealer, reports: SealerReports, everyMs = look
     condition: () => condition,
     stop: async (graceMs = usualGraceMs) => {
       stopping.abort();
-      const late = new AbortController();
-      const grace = pause(graceMs, undefined, { signal: late.signal }).catch(() => {});
-      await Promise.race([running, grace]);
-      late.abort();
+      await stopWithin(graceMs, running);
     },
   };
 }
