@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { isServerError } from "../../src/database/database-failure.ts";
 import type { Suffix } from "../projector.ts";
 
 /**
@@ -41,8 +42,6 @@ export async function readCheckpoint(db: Knex, projection: string, suffix: Suffi
     : { sequence: Number(row.sequence), logCreatedAt: row.log_created_at, version: row.version };
 }
 
-const noSuchTable = 1146;
-
 /** The row beside the checkpoint, in tables beside the live ones: the last erasure that the rows may lack. */
 const erasureId = 2;
 
@@ -69,7 +68,7 @@ export async function lacksErasure(db: Knex, projection: string, suffix: Suffix)
 }
 
 function unlessMissing(failure: unknown): null {
-  if ((failure as { readonly errno?: unknown }).errno === noSuchTable) return null;
+  if (isServerError(failure, "noSuchTable")) return null;
   throw failure;
 }
 

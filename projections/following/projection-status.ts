@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { asBinding } from "../../src/database/database.ts";
+import { isServerError } from "../../src/database/database-failure.ts";
 import { isLockFree } from "../../src/database/database-lock.ts";
 import type { Projector } from "../projector.ts";
 import { rebuildLock } from "./projection-lock.ts";
@@ -29,8 +30,6 @@ export async function readStatus(db: Knex, projection: string): Promise<Projecti
 
 export type StoppedProjection = { readonly projection: string; readonly atSequence: number | null };
 
-const noSuchTable = 1146;
-
 /** The projections that wait for an operator; none before any ran. Throws if the database cannot be asked. */
 export async function readStopped(db: Knex): Promise<readonly StoppedProjection[]> {
   const sql = "SELECT name, stopped_at_sequence FROM projections WHERE status = 'stopped' ORDER BY name";
@@ -38,7 +37,7 @@ export async function readStopped(db: Knex): Promise<readonly StoppedProjection[
     const [rows] = (await db.raw(sql)) as [{ name: string; stopped_at_sequence: number | null }[]];
     return rows.map(({ name, stopped_at_sequence }) => ({ projection: name, atSequence: stopped_at_sequence }));
   } catch (failure) {
-    if ((failure as { readonly errno?: unknown }).errno === noSuchTable) return [];
+    if (isServerError(failure, "noSuchTable")) return [];
     throw failure;
   }
 }

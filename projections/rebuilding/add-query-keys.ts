@@ -1,11 +1,10 @@
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
 import { abandonConnection, openConnection, waitWithoutLimit } from "../../src/database/database.ts";
+import { isServerError } from "../../src/database/database-failure.ts";
 import { ask } from "../../src/database/session.ts";
 import type { Projector, Suffix } from "../projector.ts";
 import { queryKeysOf } from "./table-set.ts";
-
-const duplicateKeyName = 1061;
 
 /**
  * Adds the keys of queries that tables of a suffix lack, and returns whether any did; calls `onKeys` before. The server
@@ -62,6 +61,6 @@ async function addKeys(connection: Connection, table: string, keys: readonly str
   try {
     await ask(connection, `ALTER TABLE \`${table}\` ${keys.map((key) => `ADD ${key}`).join(", ")}`);
   } catch (failure) {
-    if ((failure as { errno?: unknown }).errno !== duplicateKeyName) throw failure;
+    if (!isServerError(failure, "duplicateKeyName")) throw failure;
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
+import { isServerError } from "../../src/database/database-failure.ts";
 import type { HeldLock } from "../../src/database/database-lock.ts";
 import type { Projector, Suffix } from "../projector.ts";
 import { dropTables, existing, foundTables, liveCheckpoint, tableNames, viewStatements } from "./table-set.ts";
@@ -8,8 +9,6 @@ import { dropTables, existing, foundTables, liveCheckpoint, tableNames, viewStat
 const waitForQueriesSeconds = 2;
 const tries = 15;
 const pauseMs = 1_000;
-
-const lockWaitTimeout = 1205;
 
 /**
  * Renames the tables of a suffix to the live names, and the live tables to another suffix. It is one statement, so
@@ -68,7 +67,7 @@ async function patiently(lock: Pick<HeldLock, "ask">, sql: string): Promise<void
       await lock.ask(sql);
       return;
     } catch (failure) {
-      if (left === 0 || (failure as { errno?: unknown }).errno !== lockWaitTimeout) throw failure;
+      if (left === 0 || !isServerError(failure, "lockWaitTimeout")) throw failure;
       await pause(pauseMs);
     }
   }

@@ -33,3 +33,9 @@ export function isDatabaseTrouble(failure: unknown): boolean {
     (typeof errno === "number" && passing.has(errno))
   );
 }
+
+/** Errors of the server, by their numbers, that mean something of their own to those who ask. */
+const serverErrors = { duplicateKeyName: 1061, noSuchTable: 1146, lockWaitTimeout: 1205 } as const;
+
+export const isServerError = (failure: unknown, which: keyof typeof serverErrors): boolean =>
+  (failure as { readonly errno?: unknown }).errno === serverErrors[which];

@@ -1,19 +1,18 @@
 import type { Knex } from "knex";
 import { asBinding } from "./database.ts";
+import { isServerError } from "./database-failure.ts";
 
 /** A statement that changes a table has waited in vain for other sessions, which keep it open in a transaction. */
 export class TableHeld extends Error {
   override readonly name = "TableHeld";
 }
 
-const lockWaitTimeout = 1205;
-
 /** Does what changes a table. Throws TableHeld, which names the sessions that are in the way, as far as they are known. */
 export async function onFreeTable<Result>(db: Knex, table: string, change: () => Promise<Result>): Promise<Result> {
   try {
     return await change();
   } catch (cause) {
-    if ((cause as { readonly errno?: unknown }).errno !== lockWaitTimeout) throw cause;
+    if (!isServerError(cause, "lockWaitTimeout")) throw cause;
     throw new TableHeld(`${table} is open in a transaction of another session. ${await sessionsOf(db, table)}`, {
       cause,
     });
