@@ -88,9 +88,7 @@ function actOn(
 
   const isDone = async ({ job }: RunRef): Promise<boolean> =>
     isDecided(await log.readDecisions(job), { type: decidedBy[asked.action], actor: cause.actor, asOf });
-  const requeue = async (id: string, letter: RunRef, isAgain: boolean): Promise<Acted> => {
-    // It decides about the letter first, and may not have made the job: so that comes first, too.
-    const isOurs = isAgain && (await isDone(letter));
+  const requeue = async (id: string, letter: RunRef, isOurs: boolean): Promise<Acted> => {
     const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause, at: now() });
     if (requeued.outcome === "rejected") return { id, outcome: "skipped", code: requeued.rejection.code };
     if (requeued.outcome === "impossible") return { id, outcome: "skipped", code: requeued.why };
@@ -100,8 +98,7 @@ function actOn(
       ? { id, outcome: "unchanged" }
       : { id, outcome: "changed", jobId: requeued.job.jobId };
   };
-  const ignore = async (id: string, { job, run }: RunRef, isAgain: boolean): Promise<Acted> => {
-    const isOurs = isAgain && (await isDone({ job, run }));
+  const ignore = async (id: string, { job, run }: RunRef, isOurs: boolean): Promise<Acted> => {
     const command = { type: "IgnoreDeadLetter", at: now(), run, reason: reason ?? "" } as const;
     const outcome = await handleCommand(log, job, command, cause);
     if (outcome.outcome === "rejected") return { id, outcome: "skipped", code: outcome.rejection.code };
@@ -114,7 +111,9 @@ function actOn(
     const letter = toRunRef(context, id);
     if (letter === null) return { id, outcome: "skipped", code: "dead-letter-not-found" };
     try {
-      return await (asked.action === "requeue" ? requeue : ignore)(id, letter, isAgain);
+      // Before it is acted upon again: a requeue that broke off has decided, and not made its job.
+      const isOurs = isAgain && (await isDone(letter));
+      return await (asked.action === "requeue" ? requeue : ignore)(id, letter, isOurs);
     } catch (failure) {
       if (failure instanceof Archived) return { id, outcome: "skipped", code: "archived" };
       throw failure;
