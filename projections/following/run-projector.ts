@@ -33,7 +33,7 @@ export type ProjectorSetup = {
   readonly mayChangeTables: boolean;
   /** How long a log that ends before the checkpoint is doubted; see settled-log.ts. */
   readonly believedMs?: number;
-  /** How often tables that nobody needs are looked for. */
+  /** How often the projector looks for tables that nobody needs. */
   readonly tidyEveryMs?: number;
 };
 

@@ -4,7 +4,7 @@ import { isAnswer, type SendOutcome } from "../domain/recipients/events.ts";
 export type ReceiverPatience = (address: string, outcome: SendOutcome) => SendOutcome;
 
 /** A receiver or an address, and when the server last answered for it with something that was not about the session. */
-type Answered = { readonly whom: string; readonly at: number };
+type Answered = { readonly name: string; readonly at: number };
 
 /** A server that has answered for another one within this time is there. */
 const freshMs = 60_000;
@@ -38,21 +38,21 @@ export function createReceiverPatience(
   };
 }
 
-/** Knows for whom the server answered last, and whom it has turned away since. */
+/** Remembers which name the server answered for last, and which names it has turned away since. */
 function createWitness(now: () => number) {
-  const none: Answered = { whom: "", at: Number.NEGATIVE_INFINITY };
+  const none: Answered = { name: "", at: Number.NEGATIVE_INFINITY };
   let [latest, latestOther] = [none, none];
   const turnedAway = new Set<string>();
   return {
-    answered: (whom: string): void => {
+    answered: (name: string): void => {
       turnedAway.clear();
-      if (latest.whom !== whom) latestOther = latest;
-      latest = { whom, at: now() };
+      if (latest.name !== name) latestOther = latest;
+      latest = { name, at: now() };
     },
     /** Whether it is about this one alone that it is turned away. */
-    isAbout: (whom: string): boolean => {
-      const other = latest.whom === whom ? latestOther : latest;
-      if (turnedAway.size < mostTurnedAway) turnedAway.add(whom);
+    isAbout: (name: string): boolean => {
+      const other = latest.name === name ? latestOther : latest;
+      if (turnedAway.size < mostTurnedAway) turnedAway.add(name);
       return now() - other.at < freshMs && turnedAway.size < mostTurnedAway;
     },
   };
