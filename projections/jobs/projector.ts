@@ -23,7 +23,7 @@ import { noteBlocks } from "./tenant-blocks.ts";
  */
 export const jobsProjector: Projector = {
   name: "jobs",
-  version: 6,
+  version: 7,
   tables: jobTableDefinitions,
   queryKeys: jobQueryKeys,
   views: jobViewDefinitions,

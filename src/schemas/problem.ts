@@ -46,6 +46,7 @@ const rejections = {
 /** Problems that never reach the domain. */
 const refusals = {
   "too-many-schedules": [409, "Too many schedules"],
+  "too-many-open-mailings": [409, "Too many mailings are open"],
   "mailing-import-conflict": [409, "Recipients are being added already"],
   "too-many-webhook-endpoints": [409, "Too many webhook endpoints"],
   "template-not-found": [404, "No such template"],

@@ -5,7 +5,7 @@ import { defaultScopes } from "../../src/access/key-ring.ts";
 import { noRules } from "../../src/domain/tenant.ts";
 import type { ApiDependencies } from "../../src/http/api.ts";
 import { bearer, type MadeKey, newKey, ringOf } from "../support/keys.ts";
-import { type Answered, type RunningApi, startApi } from "../support/running-api.ts";
+import { type Answered, noMailings, type RunningApi, startApi } from "../support/running-api.ts";
 
 const letter = { subject: "Your invoice", body: "Hello {{ name }}", name: "November" };
 const settings = { mode: "auto", host: "127.0.0.1", rateLimit: null, mailFrom: "a@example.org" } as const;
@@ -48,6 +48,38 @@ describe("What people decide about a mailing over HTTP", () => {
   const code = ({ status, body }: Answered) => [status, body.code];
   const typesOf = async (jobId: string, tenant = "acme") =>
     (await api.log.readMailing({ tenant, jobId })).map(({ event }) => event.type);
+
+  describe("a mailing that would be one too many", () => {
+    let counts = { ofTenant: 0, ofAll: 0 };
+    beforeEach(async () => {
+      await api.close();
+      await open({ mailings: { ...noMailings, countOpen: async () => counts } });
+    });
+
+    it("is not started where the tenant has 5000 open, and stays a draft", async () => {
+      counts = { ofTenant: 5000, ofAll: 5000 };
+      const id = await draft({});
+      const refused = await post(`/${id}/start`, asker);
+      expect(code(refused)).to.deep.equal([409, "too-many-open-mailings"]);
+      expect(refused.body.detail).to.include("5000 mailings are open; expected at most 5000");
+      expect(await typesOf(id)).to.not.include("MailingStarted");
+    });
+    it("is not started where all tenants together have 25000 open", async () => {
+      counts = { ofTenant: 1, ofAll: 25_000 };
+      const refused = await post(`/${await draft({})}/start`, asker);
+      expect(code(refused)).to.deep.equal([409, "too-many-open-mailings"]);
+      expect(refused.body.detail).to.include("25000 mailings of all tenants");
+    });
+    it("hinders none that is open already", async () => {
+      counts = { ofTenant: 4999, ofAll: 24_999 };
+      const id = await draft({});
+      expect((await post(`/${id}/start`, asker)).status).to.equal(200);
+      counts = { ofTenant: 5000, ofAll: 25_000 };
+      for (const action of ["start", "pause", "resume", "cancel"]) {
+        expect((await post(`/${id}/${action}`, asker)).status, action).to.equal(200);
+      }
+    });
+  });
 
   describe("an undo", () => {
     it("takes a start back as long as there is time, and says until when", async () => {

@@ -84,6 +84,15 @@ export const allParts: Partial<ApiDependencies> = {
   apiReference: { findFile: async () => null },
 };
 
+export const noMailings: ApiDependencies["mailings"] = {
+  find: noReadModel,
+  list: noReadModel,
+  names: noReadModel,
+  withUnmade: noReadModel,
+  countStopped: noReadModel,
+  countOpen: noReadModel,
+};
+
 /** The application without a port. Without a database unless one is given: whatever does not need one has to work. */
 export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const logged: string[] = [];
@@ -93,13 +102,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const live = given.live ?? createLive({ log, contentStore, report: () => {} });
   const app = createApi({
     jobs: { find: noReadModel, list: noReadModel, names: noReadModel },
-    mailings: {
-      find: noReadModel,
-      list: noReadModel,
-      names: noReadModel,
-      withUnmade: noReadModel,
-      countStopped: noReadModel,
-    },
+    mailings: noMailings,
     schedules: { list: noReadModel, firings: noReadModel, all: noReadModel, countAll: noReadModel },
     waiting: { groupOrder: noReadModel },
     logs: { list: noReadModel, listOfMailing: noReadModel },

@@ -30,6 +30,8 @@ export type MailingQueries = {
   names(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, NamesOfMailing>>;
   /** Of all tenants: mailings that stopped by themselves, and that nobody has resumed or cancelled since. */
   countStopped(): Promise<number>;
+  /** Those that were started and have not ended, scheduled and paused ones included. */
+  countOpen(tenant: string): Promise<{ readonly ofTenant: number; readonly ofAll: number }>;
   /** Those of a tenant that have parts which are no jobs, and of which jobs may be made, or were to be made. */
   withUnmade(tenant: string): Promise<{ readonly readSequence: number; readonly mailingIds: readonly string[] }>;
 };
@@ -54,13 +56,13 @@ export const createMailingQueries = (db: Knex): MailingQueries =>
         .orderBy("place", "desc")
         .offset(cursor === null ? (page - 1) * pageSize : 0)
         .limit(pageSize + 1);
-      const [counted] = await db(table).where({ tenant }).count<{ mailings: number | string }[]>({ mailings: "*" });
+      const total = await countIn(db(table).where({ tenant }));
       const rows = found.slice(0, pageSize);
       const last = found.length > pageSize ? rows.at(-1) : undefined;
       return {
         readSequence: checkpoint?.sequence ?? 0,
         mailings: rows.map(toMailingRecord),
-        total: Number(counted?.mailings ?? 0),
+        total,
         nextCursor: last === undefined ? null : String(last.place),
       };
     },
@@ -71,11 +73,11 @@ export const createMailingQueries = (db: Knex): MailingQueries =>
         .whereIn("id", [...ids]);
       return new Map(rows.map(({ id, name, subject }) => [id, { name, subject }]));
     },
-    countStopped: async () => {
-      const [counted] = await db(table)
-        .whereNotNull("stopped_at")
-        .count<{ mailings: number | string }[]>({ mailings: "*" });
-      return Number(counted?.mailings ?? 0);
+    countStopped: () => countIn(db(table).whereNotNull("stopped_at")),
+    countOpen: async (tenant) => {
+      const open = () => db(table).whereNull("resting_since");
+      const [ofTenant, ofAll] = await Promise.all([countIn(open().andWhere({ tenant })), countIn(open())]);
+      return { ofTenant, ofAll };
     },
     withUnmade: async (tenant) => {
       const checkpoint = await readCheckpoint(db, jobsProjector.name);
@@ -87,3 +89,9 @@ export const createMailingQueries = (db: Knex): MailingQueries =>
       return { readSequence: checkpoint?.sequence ?? 0, mailingIds: rows.map(({ id }) => id) };
     },
   });
+
+/** The driver returns large numbers as text. */
+async function countIn(found: Knex.QueryBuilder): Promise<number> {
+  const [counted] = await found.count<{ mailings: number | string }[]>({ mailings: "*" });
+  return Number(counted?.mailings ?? 0);
+}

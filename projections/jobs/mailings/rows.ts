@@ -50,6 +50,7 @@ const mailings = `
   PRIMARY KEY (id),
   KEY by_creation (tenant, place),
   KEY by_rest (tenant, resting_since),
+  KEY by_openness (resting_since),
   KEY by_stop (stopped_at)`;
 
 export const mailingTableDefinitions = { mailings };

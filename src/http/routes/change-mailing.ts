@@ -28,6 +28,7 @@ import { type ApiRequest, type Describes, needed, optional, type Route, route } 
 import { askReadModel } from "./ask-read-model.ts";
 import { refuseCreation } from "./create-job.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
+import { refuseTooManyOpen } from "./too-many-open.ts";
 
 /** A decision does not wait for a database that is frozen. */
 const patienceMs = 300;
@@ -72,6 +73,7 @@ export function changeMailingRoutes(dependencies: RouteDependencies): readonly R
         "approval-needs-keys",
         "mailing-has-ended",
         "scheduled-too-late",
+        "too-many-open-mailings",
         "quota-exceeded",
       ],
       read: readStartRequest,
@@ -94,6 +96,7 @@ export function changeMailingRoutes(dependencies: RouteDependencies): readonly R
         "approval-needs-keys",
         "approval-digest-differs",
         "scheduled-too-late",
+        "too-many-open-mailings",
         "quota-exceeded",
       ],
       read: readApprovalRequest,
@@ -153,7 +156,7 @@ export function changeMailingRoutes(dependencies: RouteDependencies): readonly R
       operation: "retryMailing",
       summary: "Run the failed parts of a mailing that has ended again; recipients already sent are not mailed again.",
       body: optional(retryRequest),
-      problems: ["mailing-not-found", "mailing-has-not-ended", "mailing-has-not-failed"],
+      problems: ["mailing-not-found", "mailing-has-not-ended", "mailing-has-not-failed", "too-many-open-mailings"],
       read: (body) => readRetryRequest(body ?? {}),
       toCommand: ({ scope = "failed", reason = null }, at) => ({ type: "RetryMailing", at, scope, reason }),
     }),
@@ -183,7 +186,10 @@ async function change(
   const ports = inTime(dependencies);
   const { log, contentStore } = ports;
   const order = { limits: context.limits, cause: toCause(context) };
-  const outcome = await decideMailing(ports, mailing, command, order, await readMailing(log, mailing));
+  const from = await readMailing(log, mailing);
+  const full = await refuseTooManyOpen(dependencies, context.tenant, command, from.state, patienceMs);
+  if (full !== null) return full;
+  const outcome = await decideMailing(ports, mailing, command, order, from);
   if (outcome.outcome === "refused") return refuseCreation(outcome.refusal, command.at);
   if (outcome.outcome === "rejected") return refuseMailing(outcome.rejection);
   const { sequence } = outcome;

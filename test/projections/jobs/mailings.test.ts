@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { createMailingQueries } from "../../../projections/jobs/mailings/queries.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { foldJobView, progressOf } from "../../../src/domain/job/job-view.ts";
+import { hasMailingEnded, isNotStarted } from "../../../src/domain/mailing/state.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { mailingFromLog } from "../../../src/history/mailing-from-log.ts";
 import { createPart } from "../../../src/mailings/create-part.ts";
@@ -113,10 +114,14 @@ describe("The mailings of the read model", function () {
       expect(Object.values(others).reduce((sum, count) => sum + count, 0)).to.equal(total);
       statuses.add(mailing?.status ?? "none");
     }
-    const stopped = await Promise.all(mailings.map(async (ref) => (await stateOf(side, ref)).stoppedBy));
-    const count = stopped.filter((by) => by !== null).length;
+    const states = await Promise.all(mailings.map((ref) => stateOf(side, ref)));
+    const count = states.filter(({ stoppedBy }) => stoppedBy !== null).length;
     expect(count).to.be.greaterThan(0);
     expect(await queries.countStopped()).to.equal(count);
+    const isOpen = states.map((state) => !isNotStarted(state) && !hasMailingEnded(state));
+    const ofTenant = mailings.filter(({ tenant }, one) => isOpen[one] && tenant === "tenant0").length;
+    expect(ofTenant).to.be.greaterThan(0);
+    expect(await queries.countOpen("tenant0")).to.deep.equal({ ofTenant, ofAll: isOpen.filter(Boolean).length });
     expect([...statuses]).to.include.members(["draft", "awaiting-approval", "scheduled", "processing", "cancelled"]);
     expect([...types]).to.include.members([
       "MailingUndone",
