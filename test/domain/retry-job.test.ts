@@ -27,8 +27,8 @@ describe("retrying a job by hand", () => {
       .records(jobRetried({ priority: "low", scope: "unsent", reason: "the server is back" }));
   });
 
-  it("runs a job again that completed without some recipients", () => {
-    for (const left of [{ failed: 1 }, { unknown: 1 }]) {
+  it("runs a job again that completed without some recipients, also those that its last retry left out", () => {
+    for (const left of [{ failed: 1 }, { unknown: 1 }, { pending: 1 }]) {
       given(...processing(), jobCompleted({ counts: counts({ sent: 2, ...left }) }))
         .when(retryJob())
         .records(jobRetried());

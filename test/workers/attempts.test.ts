@@ -1,11 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { handleCommand } from "../../src/commands/handle-command.ts";
+import type { RetryScope } from "../../src/domain/job/events.ts";
 import { type JobStatus, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { eventually } from "../support/eventually.ts";
-import { now } from "../support/examples.ts";
+import { counts, jobFailed, jobStarted, now, recipientUnknown } from "../support/examples.ts";
+import { happen } from "../support/happen.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
@@ -111,6 +113,20 @@ describe("a mailing that takes more than one attempt", () => {
     expect(progressOf(view)).to.include({ sent: 1, failed: 1, deferred: 0 });
     expect(await errorsOf(job)).to.deep.equal(["deferred-too-long"]);
     expect(received()).to.deep.equal(["ada@example.com"]);
+  });
+
+  it("leaves those out that a retry is not about, and mails them with the next one", async () => {
+    const people = ["doubtful@example.com", "untried@example.com"];
+    const job = await writeSide.createJob(people, { scheduledAt: "2999-01-01T00:00:00.000Z" });
+    const left = counts({ total: 2, unknown: 1, pending: 1 });
+    await happen(writeSide.log, job, [jobStarted(), recipientUnknown({ recipient: 0 }), jobFailed({ counts: left })]);
+    const retry = (scope: RetryScope) =>
+      handleCommand(writeSide.log, job, { type: "RetryJob", at: now, scope, reason: null }, cause);
+    await retry("unknown");
+    expect(progressOf(await once(job, "completed"))).to.include({ sent: 1, pending: 1 });
+    expect((await retry("unsent")).outcome).to.equal("accepted");
+    await eventually(async () => expect(progressOf(await writeSide.readView(job))).to.include({ sent: 2, pending: 0 }));
+    expect(received()).to.deep.equal(people);
   });
 
   it("tries a mail without an answer again with the next attempt, under the same Message-ID", async () => {

@@ -2,9 +2,13 @@ import { accepted, rejected } from "../decider.ts";
 import type { RecipientCounts } from "./events.ts";
 import type { CommandOf, Existing, JobDecision, JobState } from "./state.ts";
 
-/** Recipients that have failed, or of whom nobody knows: a job that completed without them may be run again. */
-export const unreachedIn = ({ failed, unknown }: Pick<RecipientCounts, "failed" | "unknown">): number =>
-  failed + unknown;
+/**
+ * Recipients that have failed, of whom nobody knows, or that the last retry left out: a job that completed without them may be
+ * run again.
+ */
+export const unreachedIn = ({ failed, pending, unknown }: Unreached): number => failed + pending + unknown;
+
+type Unreached = Pick<RecipientCounts, "failed" | "pending" | "unknown">;
 
 type Failed = Extract<JobState, { status: "failed" }>;
 

@@ -32,7 +32,7 @@ export type JobState =
    */
   | { readonly status: "absent"; readonly isAbandoned: boolean }
   | (Known & { readonly status: Waiting | "paused" | "cancelled" })
-  /** `unreached` recipients have failed, or nobody knows whether they were reached. */
+  /** See unreachedIn. */
   | (Known & { readonly status: "completed"; readonly unreached: number })
   /** After a release no worker holds the job, and it is delivered again. */
   | (Known & { readonly status: "processing"; readonly worker: string; readonly isReleased: boolean })

@@ -21,7 +21,8 @@ export const hasEnded = (status: Status): boolean => ["completed", "failed", "ca
 
 /** The actions that the job's state allows; the service checks again, because that may have changed. */
 export function actionsFor({ status, progress }: Pick<JobAnswer, "status" | "progress">): readonly Action[] {
-  if (status === "failed" || (status === "completed" && progress.failed + progress.unknown > 0)) return ["retry"];
+  const { failed, pending, unknown } = progress;
+  if (status === "failed" || (status === "completed" && failed + pending + unknown > 0)) return ["retry"];
   if (hasEnded(status)) return [];
   return status === "paused" ? ["resume", "cancel"] : ["pause", "cancel"];
 }
