@@ -58,12 +58,24 @@ function deferredUntil(
   decisions: readonly StoredEvent<JobEvent>[],
 ): Instant | null {
   if (deferForMs === null) return null;
-  return new Date(startOfRun(run, decisions) + deferForMs + putOffIn(run, decisions).forMs).toISOString();
+  return new Date(patienceBegan(run, decisions) + deferForMs + putOffIn(run, decisions).forMs).toISOString();
 }
 
-function startOfRun(run: number, decisions: readonly StoredEvent<JobEvent>[]): number {
-  const start = decisions.find(({ event }) => event.type === "JobStarted" && event.data.run === run)?.event.at;
-  return start === undefined ? Date.now() : Date.parse(start);
+/**
+ * The beginning of the run, later by as long as it was paused: of a job that was paused for a day most recipients were never
+ * tried, and one that is deferred at its first try then has all of its patience.
+ */
+function patienceBegan(run: number, decisions: readonly StoredEvent<JobEvent>[]): number {
+  const start = decisions.findIndex(({ event }) => event.type === "JobStarted" && event.data.run === run);
+  let began = Date.parse(decisions[start]?.event.at ?? new Date().toISOString());
+  let pausedAt: number | null = null;
+  for (const { event } of start === -1 ? [] : decisions.slice(start)) {
+    if (event.type === "JobPaused") pausedAt = Date.parse(event.at);
+    if (event.type !== "JobResumed" || pausedAt === null) continue;
+    began += Math.max(0, Date.parse(event.at) - pausedAt);
+    pausedAt = null;
+  }
+  return began;
 }
 
 /** How often, and for how long altogether, recipients of a run waited because receivers had asked for patience. */
@@ -87,7 +99,7 @@ export function patienceOf(settings: JobSettings, turn: Turn, decisions: readonl
     isLastAttempt: attempt - putOff >= settings.maxAttempts,
     deferredUntil: deferredUntil(settings, run, decisions),
     putOff,
-    putOffUntil: new Date(startOfRun(run, decisions) + longestMs).toISOString(),
+    putOffUntil: new Date(patienceBegan(run, decisions) + longestMs).toISOString(),
   };
 }
 

@@ -129,6 +129,28 @@ describe("a mailing that takes more than one attempt", () => {
     expect(received()).to.deep.equal(people);
   });
 
+  it("tries deferred recipients again after a pause that was longer than their patience", async () => {
+    server.answerRecipient("grey@example.com", later);
+    const deferForMs = 2000;
+    const job = await writeSide.createJob(["grey@example.com"], { maxAttempts: 1, deferForMs });
+    await once(job, "retrying");
+    const tell = (type: "PauseJob" | "ResumeJob") =>
+      handleCommand(writeSide.log, job, { type, at: new Date().toISOString(), reason: null }, cause);
+    await tell("PauseJob");
+    await pause(deferForMs);
+    await tell("ResumeJob");
+    const view = await eventually(async () => {
+      const seen = await writeSide.readView(job);
+      expect(seen.attempt).to.equal(2);
+      expect(seen.status).to.not.equal("processing");
+      return seen;
+    });
+    expect(view.status).to.equal("retrying");
+    server.answerRecipient("grey@example.com", null);
+    await beginNextAttempt(job);
+    expect(progressOf(await once(job, "completed"))).to.include({ sent: 1, failed: 0 });
+  });
+
   it("tries a mail without an answer again with the next attempt, under the same Message-ID", async () => {
     server.takeInSilence("silent@example.com");
     const job = await writeSide.createJob(["silent@example.com"]);

@@ -61,8 +61,8 @@ export type JobSettings = {
   /** The first delay between two attempts; null for the service's schedule. */
   readonly retryDelayMs: number | null;
   /**
-   * How long after the start of a run its deferred recipients are tried again, apart from the job's attempts. Null or absent
-   * for a job that tries them as often as it has attempts.
+   * How long after the start of a run its deferred recipients are tried again, apart from the job's attempts and without its
+   * pauses. Null or absent for a job that tries them as often as it has attempts.
    */
   readonly deferForMs?: number | null;
   readonly onUnknown: OnUnknown;
