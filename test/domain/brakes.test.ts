@@ -71,6 +71,16 @@ describe("A mailing that stops by itself", () => {
     given(braked, parts, started, ended(0, 2), ended(1, 1), stopped(20, 3)).when(resume).records(resumed);
   });
 
+  it("has stopped no more once its last parts end all the same, and is not stopped where it is run again", () => {
+    const over: MailingEvent = {
+      type: "MailingCompleted",
+      at,
+      data: { result: "completed-with-failures", counts: counts({ total: 40, sent: 36, failed: 4 }) },
+    };
+    const history = [braked, parts, started, ended(0, 2), ended(1, 1), stopped(20, 3), ended(2, 1), ended(3, 0), over];
+    expect(stateAfter(...history)).to.deep.include({ status: "completed-with-failures", stoppedBy: null });
+  });
+
   describe("and is run again", () => {
     const retried: MailingEvent = {
       type: "MailingRetried",

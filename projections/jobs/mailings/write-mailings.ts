@@ -108,7 +108,13 @@ function rowAfter(row: MailingRow, event: Change): MailingRow {
         resting_since: toDate(at),
       };
     case "MailingCompleted":
-      return { ...row, status: data.result, completed_at: toDate(at), resting_since: toDate(at) };
+      return {
+        ...row,
+        ...stopOf(null, at),
+        status: data.result,
+        completed_at: toDate(at),
+        resting_since: toDate(at),
+      };
     case "MailingCreated":
     case "MailingPartAbandoned":
     case "MailingApproved":

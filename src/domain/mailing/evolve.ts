@@ -72,7 +72,7 @@ function evolved(state: ExistingMailing, event: Change): ExistingMailing {
     case "MailingPartsEnded":
       return { ...state, parts: withEnds(state.parts, event.data.parts) };
     case "MailingCompleted":
-      return { ...state, status: event.data.result, endedAt: event.at };
+      return { ...state, status: event.data.result, stoppedBy: null, endedAt: event.at };
     case "MailingRetried":
       return openAgain(state, event);
     case "MailingContentErased":

@@ -46,7 +46,7 @@ export type ExistingMailing = {
   readonly retries: number;
   /** The recipients that the last of these is about. */
   readonly retryScope: RetryScope;
-  /** The failures because of which it stopped by itself; null where it did not, or was resumed since. */
+  /** The failures because of which it stopped by itself; null where it did not, or was resumed or has ended since. */
   readonly stoppedBy: StoppedBy | null;
   /** What had been tried when it was resumed or run again last: failures before that stop it no more. */
   readonly triedBefore: Tried;

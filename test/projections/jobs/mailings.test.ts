@@ -35,7 +35,7 @@ describe("The mailings of the read model", function () {
   async function anyMailing(chance: (below: number) => number): Promise<JobRef> {
     const undoFor = chance(3) === 0 ? 3600 : 0;
     const approval = chance(3) === 0 ? { approval: "required" as const } : {};
-    const brakes = chance(2) === 0 ? { rate: 1000, stopWhen: { failureRate: 0.2, after: 3 } } : {};
+    const brakes = chance(2) === 0 ? { rate: 1000, stopWhen: { failureRate: 0.1, after: 1 } } : {};
     const mailing = await draftMailing(side, `tenant${chance(2)}`, { undoFor, ...approval, ...brakes });
     if (chance(4) === 0) await decide(side, mailing, { type: "TestMailing", at: now, jobId: "a-test", recipients: 2 });
     for (let file = 0; file <= chance(4); file += 1) await importInto(side, mailing, people(1 + chance(6), file * 10));
@@ -81,6 +81,7 @@ describe("The mailings of the read model", function () {
         parts: [{ part: number, result: "failed", counts: progressOf(view) }],
         retries: 0,
       });
+      if ((await stateOf(side, mailing)).stoppedBy !== null) break;
     }
     const { endedAt, parts } = await stateOf(side, mailing);
     if (endedAt !== null && parts.some(({ result }) => result === "failed") && chance(2) === 0) {
@@ -91,6 +92,25 @@ describe("The mailings of the read model", function () {
     }
     return mailing;
   }
+
+  it("count as stopped until they have ended, as parts that run may end before they hear of the stop", async () => {
+    side.startProjector(jobsProjector);
+    const queries = createMailingQueries(side.db);
+    const mailing = await draftMailing(side, "default", { stopWhen: { failureRate: 0.2, after: 3 } });
+    for (let file = 0; file < 2; file += 1) await importInto(side, mailing, people(3, file * 10));
+    await decide(side, mailing, { type: "StartMailing", at: now, scheduledAt: null });
+    const failed = { total: 3, sent: 0, failed: 3, pending: 0, deferred: 0, unknown: 0, suppressed: 0 };
+    const end = async (part: number): Promise<void> => {
+      const parts = [{ part, result: "failed" as const, counts: failed }];
+      await decide(side, mailing, { type: "EndParts", at: now, parts, retries: 0 });
+      await side.caughtUp("jobs");
+    };
+    await end(0);
+    expect(await queries.countStopped()).to.equal(1);
+    await end(1);
+    expect(await queries.countStopped()).to.equal(0);
+    expect((await queries.find(mailing)).mailing).to.include({ status: "failed", stoppedBy: null });
+  });
 
   it("are what the log says of each, in lists and alone, also after a rebuild", async () => {
     let seed = 4711;
