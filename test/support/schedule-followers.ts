@@ -120,6 +120,18 @@ export async function addSchedule(
   return ref;
 }
 
+/** Replaces all of a schedule. */
+export async function changeSchedule(
+  { log, contentStore, clock }: ScheduleStage,
+  ref: JobRef,
+  settings: Partial<ScheduleSettings>,
+  template: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const request = { name: "Weekly", settings: { ...usual, ...settings }, template };
+  const saved = await saveSchedule({ log, contentStore }, ref, { as: "change", request, cause, at: clock.now() });
+  if (saved.outcome !== "accepted") throw new Error("The change was refused.");
+}
+
 export async function decideSchedule({ log }: ScheduleStage, ref: JobRef, command: ScheduleCommand): Promise<void> {
   const outcome = await handleScheduleCommand(log, ref, command, cause);
   if (outcome.outcome === "rejected") throw new Error(`${command.type} was refused: ${outcome.rejection.code}`);

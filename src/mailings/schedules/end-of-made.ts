@@ -3,7 +3,6 @@ import { isJobEnd } from "../../domain/job/events.ts";
 import { hasEnded } from "../../domain/job/hold-back.ts";
 import { hasMailingEnded } from "../../domain/mailing/state.ts";
 import type { Instant } from "../../domain/message.ts";
-import type { MadeThing } from "../../domain/schedule/events.ts";
 import type { EventLog, JobRef } from "../../event-log/event-log.ts";
 import { Archived } from "../../event-log/log-failures.ts";
 
@@ -14,9 +13,10 @@ export type EndOfMade = { readonly endedAt: Instant | null };
  * The end of a job or a mailing; null as long as it has not ended, or is yet to be made. A mailing that waits for a person,
  * as a draft that was taken back or for its approval, has not ended.
  */
-export async function endOfMade(log: EventLog, made: JobRef, makes: MadeThing): Promise<EndOfMade | null> {
+export async function endOfMade(log: EventLog, made: JobRef): Promise<EndOfMade | null> {
   try {
-    return makes === "job" ? await endOfJob(log, made) : await endOfMailing(log, made);
+    // The schedule may make the other of the two by now: what it made says itself what it is.
+    return (await endOfJob(log, made)) ?? (await endOfMailing(log, made));
   } catch (failure) {
     // What is archived has ended long ago.
     if (failure instanceof Archived) return { endedAt: null };

@@ -83,7 +83,7 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
     const { state } = one.version;
     if (last === null || last.isFailed || state.status === "absent") return { isOpen: false, endedAt: null };
     if (one.over?.madeId !== last.madeId) {
-      const end = await endOfMade(log, { ...one.ref, jobId: last.madeId }, state.makes);
+      const end = await endOfMade(log, { ...one.ref, jobId: last.madeId });
       if (end === null) return { isOpen: true };
       one.over = { madeId: last.madeId, endedAt: end.endedAt };
     }

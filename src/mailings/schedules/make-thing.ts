@@ -17,7 +17,8 @@ export async function makeThing(ports: MakingPorts, firing: Firing): Promise<Mad
   const { ref, schedule, last } = firing;
   const made: JobRef = { tenant: ref.tenant, jobId: last.madeId };
   const isMailing = schedule.makes === "mailing";
-  const before = isMailing ? null : await findAccepted(ports.log, made);
+  // Also for a mailing: the schedule may have made jobs when it fired.
+  const before = await findAccepted(ports.log, made);
   if (before !== null) return { outcome: "made", madeId: before.job.jobId };
   const stored = await ports.contentStore.get({ tenant: ref.tenant, jobId: schedule.contentId });
   const template = stored === null ? null : templateOf(decodeContent(stored), schedule.makes);

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { decodeContent, digestOf } from "../../../src/content/encode-content.ts";
 import { withoutRecipients } from "../../../src/erasure/complete-erasure.ts";
-import type { JobRef } from "../../../src/event-log/event-log.ts";
+import { type JobRef, keyOf } from "../../../src/event-log/event-log.ts";
 import type { Listening } from "../../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
+import { createScheduleListener } from "../../../src/mailings/schedules/follow-schedules.ts";
 import { eventually } from "../../support/eventually.ts";
 import { draftMailing, importInto, people, stateOf } from "../../support/mailings.ts";
 import { createMemoryCheckpointStore } from "../../support/memory/memory-checkpoint-store.ts";
@@ -12,6 +13,7 @@ import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
 import { createMemoryTemplateStore } from "../../support/memory/memory-template-store.ts";
 import {
   addSchedule,
+  changeSchedule,
   completeLast,
   createClock,
   decideSchedule,
@@ -20,6 +22,7 @@ import {
   historyOf,
   isMade,
   letter,
+  portsOf,
   type ScheduleStage,
   scheduleEventsIn,
 } from "../../support/schedule-followers.ts";
@@ -213,6 +216,49 @@ describe("The one that fires schedules", function () {
     await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("started"));
     const { parts } = await stateOf(stage, mailing as JobRef);
     expect(parts.reduce((sum, { recipients }) => sum + recipients, 0)).to.equal(3);
+  });
+
+  it("fires once it makes mailings in place of jobs, also in a process that did not see the last job end", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    const schedule = await addSchedule(stage);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await completeLastOf("Fired 10:05");
+    await leave();
+    await changeSchedule(
+      stage,
+      schedule,
+      { makes: "mailing" },
+      { subject: "News", body: "Dear all", recipientsOf: source.jobId },
+    );
+    listen();
+    stage.clock.move(at("10:10:00"));
+    await shows("Fired 10:05", "Changed", "Fired 10:10");
+    const mailing = (await firedBy(stage)).at(-1);
+    await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("started"));
+  });
+
+  it("fails no firing whose job was made, where it makes mailings by the time that it hears of it again", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    const schedule = await addSchedule(stage);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    await isMade(stage, (await firedBy(stage))[0] as JobRef);
+    await leave();
+    const template = { subject: "News", body: "Dear all", recipientsOf: source.jobId };
+    await changeSchedule(stage, schedule, { makes: "mailing" }, template);
+    const stopping = new AbortController();
+    const ending = { stopping: stopping.signal, givenUp: stopping.signal };
+    const listener = createScheduleListener(portsOf(stage));
+    await listener.unfinished?.takeUp([keyOf(schedule)], ending);
+    const fired = (await scheduleEventsIn(stage.log)).find(({ event }) => event.type === "ScheduleFired");
+    if (fired === undefined) throw new Error("It has not fired.");
+    await listener.act(fired, ending);
+    stopping.abort();
+    await shows("Fired 10:05", "Changed");
   });
 
   it("leaves out of a mailing who was erased from the other one", async () => {
