@@ -25,7 +25,7 @@ import {
   recordReports,
   unread,
 } from "./open-mailing.ts";
-import { eraseUnmade, tellRunning } from "./tell-parts.ts";
+import { eraseUnmade, tellAll, tellRunning } from "./tell-parts.ts";
 
 export type MailingPorts = ErasurePorts & {
   readonly room: LogRoom;
@@ -87,18 +87,18 @@ export function createMailingListener(ports: MailingPorts): Listener {
       if (decision === "MailingPaused") await tellRunning(ports.log, mailing, "PauseJob", cause);
       if (decision === "MailingCancelled") await tellRunning(ports.log, mailing, "CancelJob", cause);
       await read(mailing);
-      if (decision === "MailingPaused" || decision === "MailingResumed") await tellLast(mailing, cause);
+      if (decision === "MailingPaused" || decision === "MailingResumed") await tellLast(mailing, cause, ending);
       await tend(mailing, cause, ending);
     });
   };
 
   /** What is told may be out of date by now, where this is a retry, or another process has gone on. */
-  const tellLast = async (mailing: OpenMailing, cause: Cause): Promise<void> => {
+  const tellLast = async (mailing: OpenMailing, cause: Cause, ending: Ending): Promise<void> => {
     for (let told = -1; told !== mailing.version.sequence; ) {
       const { state, sequence } = mailing.version;
       told = sequence;
-      if (state.status === "started") await tellRunning(ports.log, mailing, "ResumeJob", cause);
-      if (state.status === "paused") await tellRunning(ports.log, mailing, "PauseJob", cause);
+      if (state.status === "started") await tellAll(ports.log, mailing, "ResumeJob", cause, ending);
+      if (state.status === "paused") await tellAll(ports.log, mailing, "PauseJob", cause, ending);
       mailing.version = await readNews(mailings, ports.log, mailing.ref, mailing.version);
     }
   };
@@ -111,7 +111,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
     if (state.status === "started") await makeNext(mailing, cause, ending);
     if (state.status === "paused") await tellRunning(ports.log, mailing, "PauseJob", cause);
     if (state.status === "cancelled") {
-      await tellRunning(ports.log, mailing, "CancelJob", cause);
+      await tellAll(ports.log, mailing, "CancelJob", cause, ending);
       await eraseUnmade(ports, mailing, cause, ending);
     }
     // Parts that turned out to have ended before.

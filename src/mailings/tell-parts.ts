@@ -1,27 +1,54 @@
 import { handleCommand } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
+import type { MailingPart } from "../domain/mailing/events.ts";
+import { mayRunAgain } from "../domain/mailing/run-again.ts";
 import { completeErasure, type ErasurePorts } from "../erasure/complete-erasure.ts";
 import type { Cause, EventLog } from "../event-log/event-log.ts";
 import type { Ending } from "../event-log/following/active-process.ts";
 import { type OpenMailing, partsOf } from "./open-mailing.ts";
 
 const erasedAtOnce = 8;
+const toldAtOnce = 32;
 
-/** Decides the same about every part that is a job; one that has ended, or is so already, is left as it is. */
-export async function tellRunning(
+type Told = "PauseJob" | "ResumeJob" | "CancelJob";
+
+/** Decides the same about every part whose job is known to run; one that has ended, or is so already, is left as it is. */
+export async function tellRunning(log: EventLog, mailing: OpenMailing, type: Told, cause: Cause): Promise<void> {
+  const parts = partsOf(mailing);
+  await tell(
+    log,
+    mailing,
+    type,
+    cause,
+    [...mailing.running].flatMap((part) => parts[part] ?? []),
+  );
+}
+
+/** The same, and then about parts that had ended: a person may have retried their jobs by hand since. */
+export async function tellAll(
   log: EventLog,
   mailing: OpenMailing,
-  type: "PauseJob" | "ResumeJob" | "CancelJob",
+  type: Told,
   cause: Cause,
+  { stopping }: Ending,
 ): Promise<void> {
-  const parts = partsOf(mailing);
+  await tellRunning(log, mailing, type, cause);
+  const ended = partsOf(mailing).filter((part, index) => !mailing.running.has(index) && mayRunAgain(part));
+  for (let first = 0; first < ended.length; first += toldAtOnce) {
+    stopping.throwIfAborted();
+    await tell(log, mailing, type, cause, ended.slice(first, first + toldAtOnce));
+  }
+}
+
+async function tell(
+  log: EventLog,
+  { ref }: OpenMailing,
+  type: Told,
+  cause: Cause,
+  parts: readonly MailingPart[],
+): Promise<void> {
   const command: JobCommand = { type, at: new Date().toISOString(), reason: null };
-  await Promise.all(
-    [...mailing.running].map(async (part) => {
-      const { jobId } = parts[part] ?? {};
-      if (jobId !== undefined) await handleCommand(log, { ...mailing.ref, jobId }, command, cause);
-    }),
-  );
+  await Promise.all(parts.map(({ jobId }) => handleCommand(log, { ...ref, jobId }, command, cause)));
 }
 
 /**

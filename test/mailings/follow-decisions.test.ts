@@ -6,7 +6,7 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import { type EventLog, type JobRef, keyOf } from "../../src/event-log/event-log.ts";
 import type { Listener } from "../../src/event-log/following/listener.ts";
 import { eventually } from "../support/eventually.ts";
-import { now, recipientComplained } from "../support/examples.ts";
+import { jobFailed, jobStarted, now, recipientComplained, retryJob } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { happen } from "../support/happen.ts";
 import { mailingListenerOf } from "../support/mailing-followers.ts";
@@ -101,6 +101,39 @@ describe("A process that acts on decisions about mailings", function () {
       expect(await statusesOf(mailing)).to.deep.equal([expected]);
     });
   }
+
+  describe("about a part that had failed, and that somebody retried by hand", () => {
+    let mailing: JobRef;
+    let listener: Listener;
+    beforeEach(async () => {
+      mailing = await mailingOf(2);
+      listener = mailingListenerOf(stored);
+      await act(listener, mailing, "MailingStarted");
+      const [job] = await jobsOf(mailing);
+      if (job === undefined) throw new Error("The mailing has no part.");
+      await happen(stored.log, job, [jobStarted(), jobFailed()]);
+      const end = (await stored.log.readDecisions(job)).at(-1);
+      if (end === undefined) throw new Error("The part has no end.");
+      await listener.act(end, ending());
+      await eventually(async () => expect((await stateOf(stored, mailing)).parts[0]?.result).to.equal("failed"));
+      await handleCommand(stored.log, job, retryJob(), cause);
+    });
+
+    it("says that the mailing was cancelled", async () => {
+      await say(mailing, "CancelMailing");
+      await act(listener, mailing, "MailingCancelled");
+      expect(await statusesOf(mailing)).to.deep.equal(["cancelled", "cancelled"]);
+    });
+
+    it("says that it was paused, and resumed, also in another process", async () => {
+      await say(mailing, "PauseMailing");
+      await act(mailingListenerOf(stored), mailing, "MailingPaused");
+      expect(await statusesOf(mailing)).to.deep.equal(["paused", "paused"]);
+      await say(mailing, "ResumeMailing");
+      await act(listener, mailing, "MailingResumed");
+      expect(await statusesOf(mailing)).to.deep.equal(["pending", "pending"]);
+    });
+  });
 
   it("takes up one mailing though there is no room for the parts of another, which are made once there is", async () => {
     const [full, other] = [await mailingOf(1, "one"), await mailingOf(1, "two")];

@@ -1,18 +1,17 @@
 import { accepted, rejected } from "../decider.ts";
 import { unreachedIn } from "../job/after-failure.ts";
-import type { RecipientCounts } from "../job/events.ts";
 import { triedOf } from "./brakes.ts";
 import type { CommandOf } from "./commands.ts";
 import { countsOfEnded } from "./ends.ts";
-import type { MailingEvent, PartResult } from "./events.ts";
-import { type ExistingMailing, hasMailingEnded, type MailingDecision } from "./state.ts";
+import type { MailingEvent } from "./events.ts";
+import { type ExistingMailing, hasMailingEnded, type KnownPart, type MailingDecision } from "./state.ts";
 
 /** The parts are run again whose jobs have failed, or completed without some of their recipients. */
 export function retry({ at, scope, reason }: CommandOf<"RetryMailing">, state: ExistingMailing): MailingDecision {
   const { status } = state;
   if (!hasMailingEnded(state)) return rejected({ code: "mailing-has-not-ended", currentStatus: status });
   if (state.isErased) return rejected({ code: "mailing-not-found" });
-  const parts = state.parts.flatMap(({ result, counts }, part) => (isLeft(result, counts) ? [part] : []));
+  const parts = state.parts.flatMap((part, index) => (mayRunAgain(part) ? [index] : []));
   if (status === "cancelled" || parts.length === 0) {
     return rejected({ code: "mailing-has-not-failed", currentStatus: status });
   }
@@ -20,7 +19,7 @@ export function retry({ at, scope, reason }: CommandOf<"RetryMailing">, state: E
 }
 
 /** As for the retry of a job. */
-const isLeft = (result: PartResult | null, counts: RecipientCounts | null): boolean =>
+export const mayRunAgain = ({ result, counts }: Pick<KnownPart, "result" | "counts">): boolean =>
   result === "failed" || (result === "completed" && counts !== null && unreachedIn(counts) > 0);
 
 type Retried = Extract<MailingEvent, { type: "MailingRetried" }>;
