@@ -59,6 +59,9 @@ export function createMailingListener(ports: MailingPorts): Listener {
 
   /** What is done about a mailing is done one after the other. */
   const serially = createSerially();
+  /** A report may be about a mailing that is still to be read. */
+  const readings = new Set<Promise<void>>();
+  let areRead: Promise<void> = Promise.resolve();
 
   /** Reads the mailing, for the first time or again. Its parts are known once that is over, which others wait for. */
   const read = async (mailing: OpenMailing): Promise<void> => {
@@ -82,11 +85,21 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const mailing = open.get(key) ?? unread(ref);
     open.set(key, mailing);
     mailing.unheard += 1;
+    let isRead = (): void => {};
+    const reading = new Promise<void>((resolve) => {
+      isRead = resolve;
+    });
+    readings.add(reading);
     return serially(ref, async () => {
-      // What must stop stops first: reading takes a moment. Where it is not what was decided last, that follows.
-      if (decision === "MailingPaused") await tellRunning(ports.log, mailing, "PauseJob", cause);
-      if (decision === "MailingCancelled") await tellRunning(ports.log, mailing, "CancelJob", cause);
-      await read(mailing);
+      try {
+        // What must stop stops first: reading takes a moment. Where it is not what was decided last, that follows.
+        if (decision === "MailingPaused") await tellRunning(ports.log, mailing, "PauseJob", cause);
+        if (decision === "MailingCancelled") await tellRunning(ports.log, mailing, "CancelJob", cause);
+        await read(mailing);
+      } finally {
+        readings.delete(reading);
+        isRead();
+      }
       if (decision === "MailingPaused" || decision === "MailingResumed") await tellLast(mailing, cause, ending);
       await tend(mailing, cause, ending);
     });
@@ -196,10 +209,9 @@ export function createMailingListener(ports: MailingPorts): Listener {
   /** Null where no mailing is open: what comes back about its parts later stops nothing any more. */
   function reported(stored: StoredEvent<FeedbackEvent>, ending: Ending): Promise<void> | null {
     if (open.size === 0) return null;
-    const isRead = [...open.values()]
-      .filter(({ unheard }) => unheard > 0)
-      .map(({ ref }) => serially(ref, async () => {}));
-    return Promise.all(isRead).then(async () => {
+    // Not before the reports that came before it: those would be taken for counted.
+    areRead = Promise.all([areRead, ...readings]).then(() => {});
+    return areRead.then(async () => {
       const mailing = partOf.get(keyOf(stored))?.mailing;
       if (mailing === undefined) return;
       let isToRecord = false;

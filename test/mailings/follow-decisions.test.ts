@@ -227,4 +227,33 @@ describe("A process that acts on decisions about mailings", function () {
     await Promise.all([reading, counting]);
     expect((await stateOf(stored, mailing)).reports.complained).to.equal(1);
   });
+
+  it("counts those that come back while it reads the mailing, and those that come while it acts on what it has read", async () => {
+    const mailing = await mailingOf(1, "default", { stopWhen: { after: 1000, complaintRate: 0.5 } });
+    await act(mailingListenerOf(stored), mailing, "MailingStarted");
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    await happen(stored.log, job, [recipientComplained({ recipient: 0 }), recipientComplained({ recipient: 1 })]);
+    const [first, second] = await stored.log.readFeedback(job);
+    if (first === undefined || second === undefined) throw new Error("There are no reports.");
+    await say(mailing, "PauseMailing");
+    const held = new Map<string, () => void>();
+    const holdAt = async (place: string): Promise<void> => {
+      if (!held.has(place)) await new Promise<void>((resolve) => held.set(place, resolve));
+    };
+    const readMailing: EventLog["readMailing"] = async (...given) => {
+      await holdAt(given[1] === undefined ? "reading" : "acting");
+      return await stored.log.readMailing(...given);
+    };
+    const listener = mailingListenerOf({ ...stored, log: { ...stored.log, readMailing } });
+    const pausing = act(listener, mailing, "MailingPaused");
+    await eventually(() => expect(held.has("reading")).to.equal(true));
+    const counting = [listener.act(first, ending())];
+    held.get("reading")?.();
+    await eventually(() => expect(held.has("acting")).to.equal(true));
+    counting.push(listener.act(second, ending()));
+    held.get("acting")?.();
+    await Promise.all([pausing, ...counting]);
+    expect((await stateOf(stored, mailing)).reports.complained).to.equal(2);
+  });
 });
