@@ -4,13 +4,13 @@ import { isJobEnd, type JobEnd, type JobSettings } from "../domain/job/events.ts
 import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
 import { type FeedbackEvent, isFeedback } from "../domain/recipients/feedback.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import type { ErasurePorts } from "../erasure/complete-erasure.ts";
 import { type Cause, type JobRef, keyOf, refOf, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
 import type { Ending } from "../event-log/following/active-process.ts";
 import type { Listener } from "../event-log/following/listener.ts";
 import { createLookAgain, until } from "../event-log/following/look-again.ts";
 import { createSerially } from "../event-log/following/serially.ts";
-import { LogFull } from "../event-log/log-failures.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import { howToGather } from "./gather-ends.ts";
 import { makeParts, released } from "./make-parts.ts";
@@ -137,7 +137,11 @@ export function createMailingListener(ports: MailingPorts): Listener {
     until,
     serially,
     isOpen: (mailing) => open.get(keyOf(mailing.ref)) === mailing,
-    tend: (mailing, ending) => tend(mailing, takingUp, ending),
+    tend: async (mailing, ending) => {
+      // Reading it may have failed when it was taken up.
+      if (mailing.unheard > 0) await read(mailing);
+      await tend(mailing, takingUp, ending);
+    },
     report: ports.report,
   });
 
@@ -153,9 +157,10 @@ export function createMailingListener(ports: MailingPorts): Listener {
         open.clear();
         partOf.clear();
         for (const name of names) {
+          // One that cannot be read, or has no room, keeps no other from being taken up.
           await decided(refOf(name), takingUp, ending, null).catch((failure: unknown) => {
             const mailing = open.get(name);
-            if (!(failure instanceof LogFull) || mailing === undefined) throw failure;
+            if (failure instanceof Unavailable || mailing === undefined) throw failure;
             ports.report(failure);
             lookAgain(mailing, new Date().toISOString(), ending);
           });

@@ -5,6 +5,7 @@ import type { MailingEvent } from "../../src/domain/mailing/events.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { type EventLog, type JobRef, keyOf } from "../../src/event-log/event-log.ts";
 import type { Listener } from "../../src/event-log/following/listener.ts";
+import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobFailed, jobStarted, now, recipientComplained, retryJob } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -147,6 +148,30 @@ describe("A process that acts on decisions about mailings", function () {
     hasRoom = true;
     await eventually(async () => expect(await statusesOf(full)).to.deep.equal(["pending"]));
   });
+
+  for (const unreadable of ["readMailing", "readDecisions"] as const) {
+    it(`takes up one mailing though another cannot be read, which goes on once it can (${unreadable})`, async () => {
+      const [odd, other] = [await mailingOf(1, "one"), await mailingOf(1, "two")];
+      let isOdd = true;
+      const throwIfOdd = (what: string, { tenant }: JobRef): void => {
+        if (isOdd && what === unreadable && tenant === odd.tenant) throw new UndecodableEvent(7, "it is none");
+      };
+      const readMailing: EventLog["readMailing"] = async (ref, from) => {
+        throwIfOdd("readMailing", ref);
+        return await stored.log.readMailing(ref, from);
+      };
+      const readDecisions: EventLog["readDecisions"] = async (ref) => {
+        throwIfOdd("readDecisions", ref);
+        return await stored.log.readDecisions(ref);
+      };
+      const next = mailingListenerOf({ ...stored, log: { ...stored.log, readMailing, readDecisions } });
+      await next.unfinished?.takeUp([odd, other].map(keyOf), ending());
+      expect(await statusesOf(other)).to.deep.equal(["pending"]);
+      expect(next.unfinished?.name()).to.have.members([odd, other].map(keyOf));
+      isOdd = false;
+      await eventually(async () => expect(await statusesOf(odd)).to.deep.equal(["pending"]));
+    });
+  }
 
   it("is done with the end of a part before it has recorded those that end within a moment", async () => {
     const mailing = await mailingOf(2);
