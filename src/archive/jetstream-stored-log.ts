@@ -5,7 +5,7 @@ import { type LogEvent, logRef, type StoredEvent } from "../event-log/event-log.
 import { readListeners } from "../event-log/following/jetstream-log-gauge.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { lastMessageOf, nextMessageOf } from "../nats/jetstream-api.ts";
+import { lastMessageOf } from "../nats/jetstream-api.ts";
 import { storedMessageOf } from "../nats/message.ts";
 import { readBack } from "../nats/read-subject.ts";
 import { readDelivered, toLogMessage } from "../seals/jetstream-stored-messages.ts";
@@ -32,8 +32,12 @@ export async function createJetStreamStoredLog(connection: JetStreamConnection, 
       }
     },
     firstDecision: async (job) => {
-      const subject = subjectOf(prefix, job, "job");
-      return (await asking(connection, () => nextMessageOf(connection, stream, subject, 1)))?.sequence ?? 0;
+      for (const channel of ["job", "mailing"] as const) {
+        const last = await asking(connection, () => lastMessageOf(connection, stream, subjectOf(prefix, job, channel)));
+        // Each names the one before. To look for the first, NATS would look through the log from its beginning on.
+        if (last !== null) return (await readBack(connection, stream, last))[0]?.sequence ?? 0;
+      }
+      return 0;
     },
     recorded: async () => {
       const subject = subjectOf(prefix, logRef, "archive");

@@ -17,7 +17,7 @@ export interface StoredLog {
   /** The entries after a sequence up to another one, with their headers. */
   entries(afterSequence: number, upTo: number): AsyncIterable<readonly ArchivedEntry[]>;
 
-  /** The first entry with a decision about a job that the log still has; 0 if there is none. */
+  /** The first entry with a decision about a job, or about a mailing, that the log still has; 0 if there is none. */
   firstDecision(job: JobRef): Promise<number>;
 
   /** Which files the log records, as far as it was not cut. */

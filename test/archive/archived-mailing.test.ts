@@ -49,4 +49,20 @@ describe("A mailing that has ended", () => {
       "MailingContentErased",
     ]);
   });
+
+  it("and is run again holds back its first event, and nothing before that", async () => {
+    const stored = { log: side.log, contentStore: createMemoryContentStore() };
+    for (let jobs = 0; jobs < 4; jobs += 1) await side.jobHappens();
+    const { lastSequence } = await side.log.state();
+    const mailing = await draftMailing(stored);
+    await importInto(stored, mailing, people(1));
+    await decide(stored, mailing, { type: "StartMailing", at: now, scheduledAt: null });
+    const parts = [{ part: 0, result: "failed" as const, counts: counts({ total: 1, failed: 1 }) }];
+    await decide(stored, mailing, { type: "EndParts", at: now, parts, retries: 0 });
+    await decide(stored, mailing, { type: "RetryMailing", at: now, scope: "failed", reason: null });
+    const { heldBack, cutTo } = await side.archive();
+    expect(heldBack).to.have.lengthOf(1);
+    expect(heldBack[0]).to.deep.include({ job: mailing, sequence: lastSequence + 1, why: "it has not ended" });
+    expect(cutTo).to.be.within(lastSequence - 15, lastSequence);
+  });
 });
