@@ -1,4 +1,4 @@
-import type { EventLog } from "../event-log/event-log.ts";
+import { type EventLog, keyOf } from "../event-log/event-log.ts";
 import { digestOfSeal, faultOfSeal, readSeal, type StoredSeal } from "../seals/seal.ts";
 import type { SealedLog } from "../seals/sealed-log.ts";
 import { createOpenJobs, type HeldBack } from "./open-jobs.ts";
@@ -66,6 +66,7 @@ function createHeld(
   { areErased, onProgress }: BoundarySettings,
 ): Boundary["held"] {
   const open = createOpenJobs(upTo, areErased);
+  const locate = createLocating(ports.storedLog);
   let position = afterSequence;
   return async () => {
     const { lastSequence } = await ports.log.state();
@@ -74,8 +75,7 @@ function createHeld(
       position = batch.at(-1)?.sequence ?? position;
       onProgress(position, lastSequence);
     }
-    const jobs = await Promise.all(open.left().map((one) => located(ports.storedLog, one)));
-    return [...jobs, ...(await ofReaders(ports))]
+    return [...(await locate(open.left())), ...(await ofReaders(ports))]
       .filter(({ sequence }) => sequence <= upTo)
       .sort((one, other) => one.sequence - other.sequence);
   };
@@ -94,8 +94,25 @@ async function* eventsUpTo(log: Pick<EventLog, "follow">, afterSequence: number,
   }
 }
 
-const located = async (storedLog: Ports["storedLog"], one: HeldBack): Promise<HeldBack> =>
-  one.job === null || one.sequence > 0 ? one : { ...one, sequence: await storedLog.firstDecision(one.job) };
+/** Each is looked for in the whole log: more of them would wait for each other longer than NATS is given for an answer. */
+const lookedForAtOnce = 16;
+
+/** Looks up where jobs and mailings begin that were opened again. One that is known stays: nothing is cut past it. */
+function createLocating({ firstDecision }: Ports["storedLog"]) {
+  const beginnings = new Map<string, number>();
+  const beginningOf = ({ job, sequence }: HeldBack): number | undefined =>
+    job === null || sequence > 0 ? sequence : beginnings.get(keyOf(job));
+  return async (held: readonly HeldBack[]): Promise<readonly HeldBack[]> => {
+    const left = held.flatMap((one) => (one.job === null || beginningOf(one) !== undefined ? [] : [one.job]));
+    const lookForSome = async (): Promise<void> => {
+      for (let job = left.pop(); job !== undefined; job = left.pop()) {
+        beginnings.set(keyOf(job), await firstDecision(job));
+      }
+    };
+    await Promise.all(Array.from({ length: lookedForAtOnce }, lookForSome));
+    return held.map((one) => ({ ...one, sequence: beginningOf(one) ?? 0 }));
+  };
+}
 
 const ofReaders = async ({ storedLog }: Ports): Promise<readonly HeldBack[]> =>
   (await storedLog.readers()).map(({ name, readUpTo }) => ({
