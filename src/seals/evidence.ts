@@ -23,7 +23,7 @@ export type EvidenceSources = {
 
 /**
  * Two lines: the statement, and the signature over its bytes, about a job, or about a mailing as a whole, whose parts have
- * bundles of their own. Null if the log knows neither. The sealed ranges that
+ * bundles of their own. Null if there is neither, as where a part of a mailing was erased and never became a job. The sealed ranges that
  * contain the job's entries are read once, one after the other; of other jobs' entries only the hashes are kept.
  */
 export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promise<string | null> {
@@ -34,7 +34,8 @@ export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promi
   const facts = await log.readHistory(job);
   const whole: StoredEvent<TenantEvent>[] = [...facts, ...(await log.readMailing(job))].sort(inOrder);
   const history = whole.filter(({ sequence }) => sequence <= lastSequence);
-  if (history.length === 0) return null;
+  const [first] = history;
+  if (first?.event.type !== "JobCreated" && first?.event.type !== "MailingCreated") return null;
   const content = contentLeft(stored, history);
   const sequences = new Set(history.map(({ sequence }) => sequence));
   const { entries, seals } = await prove(sealedLog, sequences);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { handleCommand } from "../../src/commands/handle-command.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import type { RecipientCounts } from "../../src/domain/job/events.ts";
 import { noCounts } from "../../src/domain/mailing/counts.ts";
@@ -11,6 +12,7 @@ import { linesOfEvidence } from "../../src/seals/evidence-report.ts";
 import { indexOfParts } from "../../src/seals/mailing-parts.ts";
 import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import { caused, now } from "../support/examples.ts";
+import { newJob } from "../support/happen.ts";
 import { cause, decide, draftMailing, importInto, people, stateOf } from "../support/mailings.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { startNats, type TestNats } from "../support/services.ts";
@@ -141,6 +143,14 @@ describe("The evidence of a mailing", () => {
     expect(faults(text)).to.equal("");
     const [created] = verifyEvidence(Buffer.from(text), trustNothing).events;
     expect(created?.data).to.include({ contentSha256: parts[0]?.contentSha256, mailingId: mailing.jobId });
+  });
+
+  it("of a part that was erased before it became a job is none, as there is no job to prove anything of", async () => {
+    const unmade = newJob("acme");
+    const abandon = { type: "AbandonJob", at: now, reason: "Its mailing was cancelled." } as const;
+    await handleCommand(side.log, unmade, abandon, cause);
+    expect(await side.log.readHistory(unmade)).to.have.lengthOf(1);
+    expect(await makeEvidence(sources(), unmade)).to.equal(null);
   });
 
   it("says that the letter was erased once it was", async () => {
