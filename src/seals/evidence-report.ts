@@ -24,10 +24,10 @@ function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] 
   }
   const ofSigner = checks.filter(({ isOfSigner }) => isOfSigner);
   const ofBundle = checks.filter(({ isOfSigner }) => !isOfSigner);
-  if (!allPassed(ofBundle.filter(({ mayBeOld }) => !mayBeOld))) {
+  if (!allPassed(ofBundle.filter(({ mayBeOld, mayBeNew }) => !mayBeOld && !mayBeNew))) {
     return ["THE BUNDLE IS NOT WHOLE: it was altered, or is not what it claims to be. Do not rely on it."];
   }
-  if (!allPassed(ofBundle)) {
+  if (!allPassed(ofBundle.filter(({ mayBeNew }) => !mayBeNew))) {
     return [
       "THE BUNDLE LACKS PROOFS: published seals cover entries that it shows without one. It was made before those seals, or it",
       "was altered: ask for the evidence again, and do not rely on this bundle.",
@@ -37,6 +37,12 @@ function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] 
     return [
       `THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: ${keyId}. Anyone can sign with a key of their own:`,
       "do not rely on it until you know that this one is the service's (GET /api/seals/key there).",
+    ];
+  }
+  if (!allPassed(ofBundle)) {
+    return [
+      "THE BUNDLE HAS LATER SEALS THAN THE PUBLISHED ONES THAT YOU HAVE: they were published since, or they are forged. Get those",
+      "that were published since, and do not rely on this bundle before you have compared it with them.",
     ];
   }
   const whole = "The bundle is whole: what it shows is what the service recorded and signed.";

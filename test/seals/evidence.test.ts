@@ -228,6 +228,29 @@ describe("The evidence of a job", () => {
     expect(faults(anew, trust)).to.equal("");
   });
 
+  it("is not called altered where it was sealed after the last published seal that the reader has, and fails", async () => {
+    const late = await happens(true);
+    await side.newSealer().sealNow();
+    const text = await bundleOf(late);
+    const verdictOf = (bundle: string, trust: Trust) => {
+      const report = verifyEvidence(Buffer.from(bundle), trust);
+      return { isSound: allPassed(report.checks), first: linesOfEvidence(report)[0] };
+    };
+    const trust = { keys: [side.key.publicKey], seals: published(bundle) };
+    const found = verdictOf(text, trust);
+    expect(found.isSound).to.equal(false);
+    expect(found.first).to.match(/^THE BUNDLE HAS LATER SEALS THAN THE PUBLISHED ONES THAT YOU HAVE/);
+    expect(faults(text, trust)).to.match(
+      /The seal of events \d+ to \d+ is not\..* get the ones that were published since/,
+    );
+    const stranger = newSealKey();
+    const resigned = signed(statementOf(text), stranger);
+    expect(verdictOf(resigned, trust).first).to.match(/^THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY/);
+    const [, second] = [...published(bundle)];
+    const contradicted = { ...trust, seals: new Map([[second?.[0] ?? 0, "0".repeat(64)]]) };
+    expect(verdictOf(bundle, contradicted).first).to.match(/^THE BUNDLE IS NOT WHOLE/);
+  });
+
   it("says that what was sent was erased, and keeps its digest", async () => {
     const erased = await happens(false);
     await happen(side.log, erased, [jobContentErased()]);
