@@ -82,7 +82,7 @@ export function readMessage(line: string): (LogMessage & { readonly headers: str
   try {
     const { sequence, storedAt, subject, headers = "", body, bodyBase64 } = JSON.parse(line);
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(bodyBase64, "base64");
-    const isWhole = Number.isSafeInteger(sequence) && /^\d{1,20}$/.test(storedAt) && isSubject(subject);
+    const isWhole = Number.isSafeInteger(sequence) && sequence > 0 && /^\d{1,20}$/.test(storedAt) && isSubject(subject);
     return isWhole ? { sequence, storedAt, subject, headers, body: bytes } : null;
   } catch {
     return null;

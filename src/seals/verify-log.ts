@@ -124,6 +124,12 @@ function createWalk(seals: readonly StoredSeal[]) {
     },
     end: (): readonly RangeFinding[] => {
       for (let seal = seals[next]; seal !== undefined; seal = seals[next]) close(seal, true);
+      // No seal covers the order there, and a log has no other: the message may pose as one that is sealed.
+      if (displaced.length > 0) {
+        const message = `After what is sealed, ${displaced.join(", ")} came after later ones: put in, or put in another's place.`;
+        const from = (seals.at(-1)?.to ?? 0) + 1;
+        findings.push({ kind: "reordered", from, to: lastSequence, message, sequences: displaced });
+      }
       return findings;
     },
     lastSequence: () => lastSequence,

@@ -160,6 +160,13 @@ describe("A log that is held against its seals", () => {
     expect(foundIn(await verified(doubled))).to.deep.equal([{ kind: "reordered", range: [11, 20], sequences: [15] }]);
   });
 
+  it("finds a message that stands behind the last seal and claims a place before it", async () => {
+    const posing = withText(messages[4] as LogMessage, (text) => text.replace("250 2.0.0", "550 5.1.1"));
+    expect(foundIn(await verified([...messages, posing]))).to.deep.equal([
+      { kind: "reordered", range: [31, messages.length], sequences: [5] },
+    ]);
+  });
+
   it("names a seal that was changed, and what is unproven without it", async () => {
     const [, second] = sealsIn(messages);
     const place = second?.sequence ?? 0;
@@ -236,6 +243,16 @@ describe("A log that is held against its seals", () => {
       const failure = await failureOf(verifyLog(openLogFile(path), trustNothing));
       expect(failure).to.be.instanceOf(NotALogFile);
       expect(failure.message).to.include(`Line ${messages.length + 1} of ${path}`);
+    });
+
+    it("is refused where a message has a place that no log has, and that no seal could cover", async () => {
+      for (const sequence of [0, -3]) {
+        const more = { ...(messages[4] as LogMessage), sequence };
+        expect(
+          await failureOf(verifyLog(await fileOf([...messages, more]), trustNothing)),
+          `${sequence}`,
+        ).to.be.instanceOf(NotALogFile);
+      }
     });
 
     it("is refused where a subject holds a line feed: the rest of it could pass for a body", async () => {
