@@ -4,6 +4,7 @@ import { createPassReader } from "../archive/archived-log.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
 import { type ExaminedMessage, examined, examineMessage, recordPass } from "../event-log/jetstream-odd-messages.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
+import { printable } from "../process/terminal-line.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { archiveFor } from "./check-archive.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -61,14 +62,15 @@ async function showMessage(context: CommandContext, place: string, options: Show
   }
   const { subject, storedAt, sha256, body, fault, isNewer } = message;
   context.print(`sequence  ${sequence}`);
-  context.print(`subject   ${subject}`);
+  context.print(`subject   ${printable(subject)}`);
   context.print(`stored    ${storedAt}`);
   context.print(`sha256    ${sha256}`);
   if (file !== null) context.print(`archived  in ${file}`);
-  context.print(`body      ${body.length} bytes: ${JSON.stringify(textOf(message).slice(0, 500))}`);
+  context.print(`body      ${body.length} bytes: ${printable(JSON.stringify(textOf(message).slice(0, 500)))}`);
   if (fault === null) context.print("decodes   yes: nothing stops at it");
-  else context.print(`decodes   no: ${fault}`);
-  if (passed !== null) context.print(`passed    by ${passed.passedBy} at ${passed.passedAt}: ${passed.reason}`);
+  else context.print(`decodes   no: ${printable(fault)}`);
+  if (passed !== null)
+    context.print(`passed    by ${printable(`${passed.passedBy} at ${passed.passedAt}: ${passed.reason}`)}`);
   else if (fault !== null) {
     if (isNewer) context.print("The message is from a newer release: if you have that release, start it instead.");
     context.print(`To go on without it: waybill log pass --sequence ${sequence} --sha256 ${sha256} --reason "…"`);

@@ -5,6 +5,7 @@ import { withArchivedMessages } from "../archive/archived-messages.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
 import { defaultTenant } from "../domain/tenant.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
+import { printable } from "../process/terminal-line.ts";
 import { sealingOf } from "../roles/sealing.ts";
 import { allPassed, type LogSource, type Trust } from "../seals/check.ts";
 import { makeEvidence } from "../seals/evidence.ts";
@@ -185,7 +186,7 @@ function tellLog(
 ): void {
   const why = whyNotWhole(report, exportedTo);
   if (json) context.print(JSON.stringify({ valid: why === null, reason: why, ...report }));
-  else for (const line of linesOfLog(report, trust)) context.print(line);
+  else for (const line of linesOfLog(report, trust)) context.print(printable(line));
   if (why !== null) throw new CommandFailed(why);
 }
 
@@ -196,6 +197,6 @@ function tellEvidence(context: CommandContext, bytes: Uint8Array, trust: Trust, 
   if (json) {
     const { keyId, checks, events } = report;
     context.print(JSON.stringify({ valid, tenant, jobId, keyId, checks, events: events.length }));
-  } else for (const line of linesOfEvidence(report)) context.print(line);
+  } else for (const line of linesOfEvidence(report)) context.print(printable(line));
   if (!valid) throw new CommandFailed("The bundle does not prove what it shows.");
 }
