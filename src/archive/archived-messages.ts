@@ -16,8 +16,8 @@ export const withArchivedMessages = (sealedLog: SealedLog, archive: Archive): Se
     return archived === null || !isSealSubject(archived.entry.subject) ? null : readSeal(archived.entry);
   },
   isPassed: async (message) => (await sealedLog.isPassed(message)) || (await isPassedInArchive(archive, message)),
-  messages: (afterSequence, which) =>
-    which === "all" ? messages(sealedLog, archive, afterSequence) : seals(sealedLog, archive, afterSequence),
+  messages: (afterSequence, which, upTo = Number.POSITIVE_INFINITY) =>
+    which === "all" ? messages(sealedLog, archive, afterSequence, upTo) : seals(sealedLog, archive, afterSequence),
 });
 
 /** The decision comes after the message, so of a message that the log still has, no file is read. */
@@ -34,11 +34,12 @@ async function* messages(
   sealedLog: SealedLog,
   archive: Archive,
   afterSequence: number,
+  upTo: number,
 ): AsyncGenerator<readonly LogMessage[]> {
   let last = afterSequence;
   for await (const batch of sealedLog.messages(afterSequence, "all")) {
     for (const run of inRuns(batch)) {
-      yield* archivedBetween(archive, last, run[0]?.sequence ?? 0);
+      yield* archivedBetween(archive, last, Math.min(run[0]?.sequence ?? 0, upTo + 1));
       last = run.at(-1)?.sequence ?? last;
       yield run;
     }

@@ -119,7 +119,7 @@ const toEntry = ({ sequence, storedAt, subject, body }: LogMessage, proof: Evide
 
 /** The messages after one sequence and up to another. */
 async function* between(sealedLog: SealedLog, after: number, to: number): AsyncGenerator<LogMessage> {
-  for await (const batch of sealedLog.messages(after, "all")) {
+  for await (const batch of sealedLog.messages(after, "all", to)) {
     for (const message of batch) {
       if (message.sequence > to) return;
       yield message;

@@ -23,7 +23,8 @@ export interface SealedLog {
 
   /**
    * Every message after a sequence, or only the seals, in order, each once, up to the end that the log had at the call.
-   * Batches are never empty. Reconnects for a while after a lost connection.
+   * Batches are never empty. Reconnects for a while after a lost connection. Of a caller that needs nothing after `upTo`, it
+   * needs no file of the archive after that either.
    */
-  messages(afterSequence: number, which: "all" | "seals"): AsyncIterable<readonly LogMessage[]>;
+  messages(afterSequence: number, which: "all" | "seals", upTo?: number): AsyncIterable<readonly LogMessage[]>;
 }
