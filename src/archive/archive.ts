@@ -44,9 +44,14 @@ export function createArchive(
     if (found === null) return `there is no such file in ${directory}`;
     const known = checked.get(file.file);
     if (known?.size === found.size && known.changedAtMs === found.mtimeMs) return known.fault;
-    const fault = await faultOfFile(path, file);
-    checked.set(file.file, { size: found.size, changedAtMs: found.mtimeMs, fault });
-    return fault;
+    try {
+      const fault = await faultOfFile(path, file);
+      checked.set(file.file, { size: found.size, changedAtMs: found.mtimeMs, fault });
+      return fault;
+    } catch (failure) {
+      // This says nothing about the file: what it may not read now, the process may read later.
+      return `it cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`;
+    }
   };
   const pathOf = async (file: ArchivedFile): Promise<string> => {
     const fault = await faultOf(file);
