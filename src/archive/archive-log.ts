@@ -6,7 +6,7 @@ import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree } from "../seals/merkle.ts";
 import type { StoredSeal } from "../seals/seal.ts";
 import type { SealedLog } from "../seals/sealed-log.ts";
-import type { ArchivedFile, Block } from "./archive-format.ts";
+import type { ArchivedEntry, ArchivedFile, Block } from "./archive-format.ts";
 import type { ArchiveIndex, JobsOfFile } from "./archive-index.ts";
 import { ArchiveRefused, type Boundary, type BoundarySettings, findBoundary, firstOf } from "./find-boundary.ts";
 import type { HeldBack } from "./open-jobs.ts";
@@ -187,7 +187,7 @@ async function cutOff(
   first: number,
   held: Boundary["held"],
 ): Promise<void> {
-  const cuts: { readonly to: number; readonly steps: readonly CutStep[] }[] = [];
+  const cuts: { readonly file: ArchivedFile; readonly last: Buffer | null; readonly steps: readonly CutStep[] }[] = [];
   for (let at = 0; at < files.length; at += filesAtATime) {
     const jobs: JobsOfFile[] = [];
     for (const file of files.slice(at, at + filesAtATime)) {
@@ -195,18 +195,35 @@ async function cutOff(
       const fault = await faultOfFile(path, file);
       if (fault !== null)
         throw new ArchiveRefused(`${file.file} in ${directory} is not what the log recorded: ${fault}.`);
-      await onArchiveFile(path, async ({ description, digests }) => {
+      await onArchiveFile(path, async ({ description, digests, entries }) => {
         jobs.push({ number: file.number, digests: await digests() });
-        cuts.push({ to: file.to, steps: toSteps(description.blocks, file.to, first) });
+        const last = await leafOfFirst(entries(file.to - 1));
+        cuts.push({ file, last, steps: toSteps(description.blocks, file.to, first) });
       });
     }
     await index.addJobs(jobs);
   }
   await index.complete();
-  for (const { to, steps } of cuts) {
-    if (firstOf(await held()) <= to) return;
+  for (const { file, last, steps } of cuts) {
+    if (firstOf(await held()) <= file.to) return;
+    await expectSameEnd(storedLog, file, last);
     await storedLog.cut(steps);
   }
+}
+
+/** The index may name files of another log, or of one that was put back since: what stands there now is in no file. */
+async function expectSameEnd(storedLog: StoredLog, { file, to }: ArchivedFile, last: Buffer | null): Promise<void> {
+  const there = await leafOfFirst(storedLog.entries(to - 1, to));
+  // Another process may have cut it off.
+  if (there === null || (last !== null && there.equals(last))) return;
+  throw new ArchiveRefused(
+    `The log holds another entry at ${to} than ${file}, and is not cut: the bucket ARCHIVE is of another log, or of this one before it was put back.`,
+  );
+}
+
+async function leafOfFirst(batches: AsyncIterable<readonly ArchivedEntry[]>): Promise<Buffer | null> {
+  for await (const [entry] of batches) return entry === undefined ? null : leafHashOf(entry);
+  return null;
 }
 
 /** An earlier run may have cut some blocks; a step ends with a block, the last one where the file ends. */

@@ -1,0 +1,32 @@
+import { expect } from "chai";
+import { ArchiveRefused } from "../../src/archive/find-boundary.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+import { type ArchivingSide, openArchivingSide } from "./archiving.ts";
+
+describe("An index of archived jobs that belongs to another log, or to this one before it was put back", () => {
+  let nats: TestNats;
+  let side: ArchivingSide;
+  let other: ArchivingSide;
+
+  before(async () => {
+    nats = await startNats();
+    side = await openArchivingSide(nats);
+    other = await openArchivingSide(nats);
+    for (const each of [side, other]) for (let jobs = 0; jobs < 10; jobs += 1) await each.jobHappens();
+  });
+  after(async () => {
+    await side.close();
+    await other.close();
+    await nats.cleanUp();
+  });
+
+  it("cuts nothing off: what the log holds there is in no file", async () => {
+    const { files } = await other.archive();
+    await side.index.addFiles(files);
+    const failure = await failureOf(side.archive({ directory: other.directory, before: new Date(0) }));
+    expect(failure).to.be.instanceOf(ArchiveRefused);
+    expect(String(failure)).to.include(files[0]?.file);
+    expect(await side.ports.storedLog.firstSequence()).to.equal(1);
+  });
+});
