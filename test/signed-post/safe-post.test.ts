@@ -1,3 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { execPath } from "node:process";
 import { expect } from "chai";
 import { type AllowedNetworks, readNetworks } from "../../src/signed-post/addresses.ts";
 import { createSafePost, type SafePostSettings } from "../../src/signed-post/http-safe-post.ts";
@@ -93,6 +97,18 @@ describe("A POST to a URL that a tenant gave", () => {
     expect(codeOf(await post(receiver.url))).to.equal("connection-failed");
   });
 
+  it("arrives at the one of two addresses that can be reached, though it is far away", async () => {
+    const far = await startFarReceiver();
+    const resolve = async () => [
+      { address: "127.0.0.1", family: 4 },
+      { address: "127.0.0.9", family: 4 },
+    ];
+    const posting = post(`http://far.example.com:${far.port}/`, { resolve });
+    setTimeout(far.wake, 500);
+    expect(await posting).to.include({ kind: "answered", statusCode: 204 });
+    far.stop();
+  });
+
   it("trusts no TLS that is none", async () => {
     const outcome = await post(receiver.url.replace("http:", "https:"));
     expect(codeOf(outcome)).to.equal("tls-failed");
@@ -113,6 +129,23 @@ describe("A POST to a URL that a tenant gave", () => {
     expect((await sending).kind).to.equal("unanswered");
   });
 });
+
+/** Accepts no connection before it wakes; the system then tries again, a second after the first time. */
+async function startFarReceiver() {
+  const program = `const server = require("node:http").createServer((_, response) => response.writeHead(204).end());
+    server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => console.log(server.address().port));`;
+  const process = spawn(execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = await once(process.stdout, "data");
+  const port = Number(line);
+  process.kill("SIGSTOP");
+  const waiting = Array.from({ length: 3 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+  await Promise.all(waiting.slice(0, 2).map((socket) => once(socket, "connect")));
+  const stop = (): void => {
+    for (const socket of waiting) socket.destroy();
+    process.kill("SIGKILL");
+  };
+  return { port, wake: () => process.kill("SIGCONT"), stop };
+}
 
 describe("An address that only we can reach", () => {
   let inside: Receiver;
