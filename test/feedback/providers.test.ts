@@ -273,6 +273,8 @@ const sendgrid: readonly (readonly [object, unknown])[] = [
     ["unknown", "5.7.1", 550],
   ],
   [sendgridEvent("dropped", { reason: "Bounced Address", status: "5.0.0" }), ["hard", null, null]],
+  [sendgridEvent("dropped", { reason: "Invalid" }), ["hard", null, null]],
+  [sendgridEvent("dropped", { reason: "Invalid SMTPAPI header" }), ["unknown", null, null]],
   [sendgridEvent("dropped", { reason: "Spam Content" }), ["unknown", null, null]],
   [sendgridEvent("spamreport", {}), ["complaint", "abuse"]],
   [sendgridEvent("unsubscribe", {}), "delivered"],

@@ -34,7 +34,8 @@ function readEvent(event: Static<typeof notification>): Reading {
       return { kind: "report", report: { source: "sendgrid", feedback: { ...told, bounce }, names } };
     }
     case "dropped": {
-      const isOfAddress = /bounced address|invalid/i.test(event.reason ?? "");
+      // "Invalid SMTPAPI header" is about a header of the mail.
+      const isOfAddress = /bounced address|invalid(?! smtpapi)/i.test(event.reason ?? "");
       const told = classify({ status: null, text: toDiagnostic(event.reason ?? "") });
       return {
         kind: "report",
