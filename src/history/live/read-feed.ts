@@ -58,9 +58,9 @@ export async function* readFeed(
   while (!signal.aborted) {
     const subscription = await subscribe(tail, tenant, signal);
     try {
-      const state = await log.state();
-      const end = state.lastSequence;
-      const nextStretch = (from: number): Promise<Stretch> => stretches.next(tenant, from, state);
+      const end = (await log.state()).lastSequence;
+      // Of the log as it is then: the index goes on meanwhile, and one that is ahead of its log counts as unknown.
+      const nextStretch = async (from: number): Promise<Stretch> => stretches.next(tenant, from, await log.state());
       for await (const read of readPast(log, past, { after: position, end, nextStretch }, signal)) {
         position = read.position;
         if (position >= end) past.leave();
