@@ -49,17 +49,17 @@ export const createMysqlOutbox = (db: Knex): Outbox => ({
  * Grouping them in one statement makes both servers read every row of a backlog.
  */
 function createTurns(db: Knex): Outbox["waiting"] {
-  let last = "";
+  let last: string | null = null;
   return async (atMost) => {
     const seen = new Set<string>();
     const due: string[] = [];
-    let isFirstRound = last !== "";
+    let isFirstRound = last !== null;
     for (let after = last; due.length < atMost; ) {
-      const next = await firstAfter(db, after);
+      const next: WaitingTenant | null = await firstAfter(db, after);
       if (next === null && !isFirstRound) break;
       if (next === null) {
         isFirstRound = false;
-        after = "";
+        after = null;
         continue;
       }
       if (seen.has(next.tenant)) break;
@@ -67,17 +67,21 @@ function createTurns(db: Knex): Outbox["waiting"] {
       if (next.is_due) due.push(next.tenant);
       after = next.tenant;
     }
-    last = due.at(-1) ?? "";
+    last = due.at(-1) ?? null;
     return due;
   };
 }
 
-/** The next tenant by name that has a waiting row, and whether the first of those rows is due. */
-async function firstAfter(db: Knex, tenant: string): Promise<{ tenant: string; is_due: number } | null> {
-  const [first]: { tenant: string; is_due: number }[] = await db("outbox")
+type WaitingTenant = { readonly tenant: string; readonly is_due: number };
+
+/**
+ * The next tenant by name that has a waiting row, and whether the first of those rows is due; the first of all after null: an
+ * application may have written an empty name.
+ */
+async function firstAfter(db: Knex, tenant: string | null): Promise<WaitingTenant | null> {
+  const pending = db("outbox").where("status", "pending");
+  const [first]: WaitingTenant[] = await (tenant === null ? pending : pending.andWhere("tenant", ">", tenant))
     .select("tenant", db.raw(`${isDue} AS is_due`))
-    .where("status", "pending")
-    .andWhere("tenant", ">", tenant)
     .orderBy([{ column: "tenant" }, { column: "next_retry_at" }])
     .limit(1);
   return first ?? null;

@@ -62,6 +62,11 @@ describe("a row of the outbox that cannot become a job", () => {
     expect(problem.errors.map(({ pointer }: { pointer: string }) => pointer)).to.deep.equal(["/id", "/tenant"]);
   });
 
+  it("gets a problem if its tenant is an empty text", async () => {
+    const problem = await refusalOf({ tenant: "" });
+    expect(problem.errors.map(({ pointer }: { pointer: string }) => pointer)).to.deep.equal(["/tenant"]);
+  });
+
   it("may not use an address that is not a sender of its tenant", async () => {
     const problem = await refusalOf({ tenant: "acme", request: { ...mailingOfRow, from: "ceo@other.example" } });
     expect(problem.errors).to.have.length(1);
