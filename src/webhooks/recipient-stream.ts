@@ -46,16 +46,20 @@ export async function serveEndpoint(
 ): Promise<void> {
   while (!calling.stopping.aborted) {
     try {
-      if ((await readAndSend(ports, endpoint, state, calling)) === "gone") return;
+      // Whether it is gone for good is not for this reading to say, which a server may answer that lags behind.
+      if ((await readAndSend(ports, endpoint, state, calling)) === "gone") await rest(calling);
     } catch (failure) {
       if (calling.stopping.aborted) return;
       calling.report(failure);
       if (failure instanceof LogLostItsEnd) state.place = Math.min(state.place, lastPlaceOf(failure.keptUpTo));
       else if (failure instanceof UndecodableEvent && !failure.isNewer) state.place = lastPlaceOf(failure.sequence);
-      else await pause(tryAgainMs, undefined, { signal: calling.stopping }).catch(() => {});
+      else await rest(calling);
     }
   }
 }
+
+const rest = ({ stopping }: Calling): Promise<void> =>
+  pause(tryAgainMs, undefined, { signal: stopping }).catch(() => {});
 
 /** Returns when the log is to be read anew: after a receiver that was slow or away, so that it holds up no other. */
 async function readAndSend(

@@ -18,7 +18,7 @@ import {
   type RecipientWebhooks,
   type RecipientWebhooksPorts,
 } from "../../src/webhooks/recipient-webhooks.ts";
-import { withEndpoint, withoutEndpoint } from "../../src/webhooks/tenant-webhooks.ts";
+import { noWebhooks, withEndpoint, withoutEndpoint } from "../../src/webhooks/tenant-webhooks.ts";
 import type { WebhookStore } from "../../src/webhooks/webhook-store.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -320,6 +320,19 @@ describe("An endpoint that asks for what happens to recipients", function () {
     await sendAll(job, 10, 10);
     await eventually(() => expect(recipientsTo("/well")).to.have.lengthOf(20));
     expect(recipientsTo("/gone")).to.have.lengthOf(10);
+  });
+
+  it("gets its messages though a server that lagged behind did not know it yet", async () => {
+    await ask("/new");
+    let isBehind = true;
+    const read: WebhookStore["read"] = async (tenant) => {
+      const webhooks = isBehind ? noWebhooks : await store.read(tenant);
+      isBehind = false;
+      return webhooks;
+    };
+    start({ store: { read } });
+    await sendAll(await side.createJob(addresses(5)), 5);
+    await eventually(() => expect(recipientsTo("/new")).to.deep.equal(inOrder(5)));
   });
 
   it("costs nothing where no endpoint asks: the log is not read", async () => {
