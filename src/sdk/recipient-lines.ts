@@ -16,11 +16,19 @@ export type LinesBody = {
 
 const chunkLength = 65_536;
 
+/**
+ * While the source is slow, a blank goes out. The service takes a body of which nothing comes for 30 s for broken off, and waits
+ * 10 s for the headers, which Node sends with the first of the body.
+ */
+const usualSilenceMs = 5_000;
+/** No line of its own: the faults of an import name lines by their numbers. */
+const blank = new TextEncoder().encode(" ");
+
 /** Browsers cannot send what is still being made, or only over HTTP/2: there the lines are gathered first. */
 const canStream = !("document" in globalThis || "importScripts" in globalThis);
 
 /** One item a line, in JSON. */
-export async function toLinesBody<Item>(items: Lines<Item>): Promise<LinesBody> {
+export async function toLinesBody<Item>(items: Lines<Item>, silenceMs = usualSilenceMs): Promise<LinesBody> {
   if (typeof items === "string") throw new TypeError("The items are a text; expected an array, or another iterable.");
   const linesOf = () => toNdjson(typeof items === "function" ? items() : items);
   if (!canStream) {
@@ -32,7 +40,7 @@ export async function toLinesBody<Item>(items: Lines<Item>): Promise<LinesBody> 
     broken = { reason };
   };
   return {
-    open: () => toStream(linesOf(), onFailure),
+    open: () => toStream(linesOf(), onFailure, silenceMs),
     broken: () => broken,
     opensOnce: typeof items !== "function" && !Array.isArray(items),
   };
@@ -54,22 +62,39 @@ async function* toNdjson<Item>(items: Items<Item>): AsyncGenerator<Uint8Array<Ar
 function toStream(
   chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>,
   onFailure: (reason: unknown) => void,
+  silenceMs: number,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let next: ReturnType<typeof chunks.next> | null = null;
+  const ask = (): ReturnType<typeof chunks.next> => {
+    const asked = chunks.next();
+    // It may fail while nobody reads.
+    asked.catch(() => {});
+    return asked;
+  };
   return new ReadableStream({
     pull: async (controller) => {
-      try {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (failure) {
+      next ??= ask();
+      const found = await within(next, silenceMs).catch((failure: unknown) => {
         onFailure(failure);
         throw failure;
-      }
+      });
+      if (found !== null) next = null;
+      if (found?.done === true) controller.close();
+      else controller.enqueue(found?.value ?? blank);
     },
     cancel: async () => {
       await chunks.return(undefined);
     },
   });
+}
+
+/** Null where the time is up before. */
+async function within<Result>(promise: Promise<Result>, ms: number): Promise<Result | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
+  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 async function gather(chunks: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Blob> {
