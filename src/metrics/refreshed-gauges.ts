@@ -11,7 +11,8 @@ export type GaugeSource = {
   readonly ask: () => Promise<() => void>;
 };
 
-const askWithinMs = 2000;
+/** Longer than a probe takes to find that a dependency does not answer: that is what its gauge is for. */
+const askWithinMs = 3000;
 
 /**
  * Reads every source, and returns when each has answered or timed out. The gauges of a source that did not answer are

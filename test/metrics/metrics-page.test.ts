@@ -187,6 +187,14 @@ describe("what a service tells of itself", function () {
     await mysql.start();
   });
 
+  it("shows a database that is frozen as one that is away", async () => {
+    mysql.suspend();
+    const text = await page();
+    await mysql.resume();
+    expect(text).to.match(/^waybill_dependency_up\{dependency="mysql"\} 0$/m);
+    expect(text).to.match(/^waybill_dependency_up\{dependency="nats"\} 1$/m);
+  });
+
   it("is not ready while NATS is away", async () => {
     await nats.stop();
     const { status, dependencies } = await readyz(waybill);
