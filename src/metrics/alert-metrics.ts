@@ -29,6 +29,8 @@ export function createAlertMetrics(registry: Registry): () => AlertMetrics {
       labelNames: ["receiver", "outcome"],
       registers,
     });
+    // Prometheus sees an increase only in a counter that it has read before.
+    for (const receiver of ["webhook", "mail"]) messages.inc({ receiver, outcome: "given_up" }, 0);
     return {
       seen: (raised) => {
         for (const alert of alertNames) active.set({ alert }, raised.has(alert) ? 1 : 0);

@@ -64,6 +64,10 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     registers,
   });
 
+  // Prometheus sees an increase only in a counter that it has read before. These are what alerts watch.
+  jobs.inc({ event: "failed" }, 0);
+  for (const reason of lost) failures.inc({ reason }, 0);
+
   const countStored = (event: WaybillEvent): void => {
     events.inc({ type: event.type });
     if (event.type === "WebhookDelivered") webhooks.inc({ outcome: "delivered" });
@@ -93,6 +97,9 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     }
   };
 }
+
+/** Outcomes of an append that stored nothing, for another reason than that another process was first. */
+const lost = ["full", "unavailable", "failed"] as const;
 
 type Named<Type extends WaybillEvent["type"]> = Readonly<Record<Type, string>>;
 

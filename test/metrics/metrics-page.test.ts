@@ -144,6 +144,16 @@ describe("what a service tells of itself", function () {
     }
   });
 
+  it("has the counters whose increase raises an alert before anything is counted: one that appears shows none", async () => {
+    const text = await page();
+    const rules = await readFile(new URL("ops/prometheus/alerts.yml", root), "utf8");
+    const watched = [...rules.matchAll(/increase\((\w+)\{(.+?)\}/g)].map(([, name, label]) => ({ name, label }));
+    expect(watched).to.have.length(2);
+    for (const { name, label } of [...watched, { name: "waybill_publish_failures_total", label: 'reason="full"' }]) {
+      expect(text).to.match(new RegExp(`^${name}\\{(.+,)?${label}\\} 0$`, "m"));
+    }
+  });
+
   it("is answered on the API too, and nothing of the API beside it", async () => {
     const response = await fetch(`${waybill.url}/metrics`);
     expect(response.status).to.equal(200);
