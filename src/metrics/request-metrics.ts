@@ -41,7 +41,7 @@ export const createRequestMetrics = (registry: Registry): RequestMetrics => ({
 /** Labelled with the pattern of the route, never with the path, which contains ids. */
 export function createHttpMetrics(registry: Registry): Served {
   const seconds = new Histogram({
-    ...named("http_request_seconds", "Time from a request to its response."),
+    ...named("http_request_seconds", "Time from a request to its response, without what the client asked to wait for."),
     labelNames: ["method", "route", "status_class"],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],

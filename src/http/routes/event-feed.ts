@@ -131,8 +131,11 @@ async function answerFeed(
 ): Promise<Answer> {
   if (accepted !== ndjsonType && accepted !== eventStreamType) {
     const options = { limit: limit ?? defaultLimit, waitMs: (wait ?? 0) * 1000 };
-    const { events, next, hasMore } = await readFeedPage(live, asked, options, signal);
-    return json({ data: events.map(toEventAnswer), nextCursor: cursorText(next), hasMore });
+    const answerPage = async (): Promise<Answer> => {
+      const { events, next, hasMore } = await readFeedPage(live, asked, options, signal);
+      return json({ data: events.map(toEventAnswer), nextCursor: cursorText(next), hasMore });
+    };
+    return wait === null ? await answerPage() : { ...json(null), later: answerPage };
   }
   const waitMs = wait === null ? null : wait * 1000;
   const steps = live.feed(asked, signal, Math.min(lookMs, waitMs ?? lookMs));

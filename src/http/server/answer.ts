@@ -12,7 +12,10 @@ export type Answer = {
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** The answer to send instead, once it is ready: called after the request's body has been given back. */
+  /**
+   * The answer to send instead, once it is ready: called after the request's body has been given back. How long the service
+   * takes to answer is measured without it: it is for what clients ask to wait for.
+   */
   readonly later?: () => Promise<Answer>;
 };
 

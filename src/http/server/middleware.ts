@@ -22,6 +22,7 @@ export type ServedRequest = {
   /** The pattern that the request matched, the empty string where it matched none. */
   readonly route: string;
   readonly status: number;
+  /** Without the time that the client asked the service to wait. */
   readonly ms: number;
 };
 
@@ -48,10 +49,12 @@ export function answerEverything(logger: Logger, served: Served = () => {}): Mid
       logFailure(logger, ctx, failure);
       send(ctx, answerFailure(failure));
     }
-    const { route, context } = ctx.state;
+    const { route, context, waitsSince } = ctx.state;
     const { method, status } = ctx;
-    const ms = performance.now() - began;
-    served({ method: methods.has(method) ? method : "other", route, status, ms });
+    const ended = performance.now();
+    const ms = ended - began;
+    const own = (waitsSince ?? ended) - began;
+    served({ method: methods.has(method) ? method : "other", route, status, ms: own });
     const { requestId, tenant, actor } = context;
     const traceId = traceIdOf(context.traceparent);
     const path = pathToLog(ctx.path, route);

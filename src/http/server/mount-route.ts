@@ -13,7 +13,12 @@ import type { RequestContext } from "./request-context.ts";
 import type { ApiRequest, Route } from "./route.ts";
 import { type StreamedBody, withStreamedBody } from "./stream-body.ts";
 
-export type ApiState = { context: RequestContext; route: string };
+export type ApiState = {
+  context: RequestContext;
+  route: string;
+  /** Since when the answer waits for what the client asked it to, by the monotonic clock. */
+  waitsSince?: number;
+};
 
 /** The checks before every route: the caller's key, and the size of the request. */
 export type Entrance = { readonly access: Access; readonly bodies: BodyBudget };
@@ -147,6 +152,7 @@ async function whileInHand(ctx: Context, account: BodyAccount, ask: () => Promis
   });
   if (answer.later === undefined) return answer;
   account.close();
+  ctx.state["waitsSince"] = performance.now();
   return await answer.later();
 }
 
