@@ -8,7 +8,7 @@ import {
   type JetStreamConnection,
   toOptions,
 } from "../nats/connection.ts";
-import { isLoginRefused } from "../nats/outages.ts";
+import { isLoginRefused, isWithoutTls } from "../nats/outages.ts";
 import { isAtLeast, whyNoReplicas } from "../nats/server-version.ts";
 import { examineCopies } from "./examine-copies.ts";
 import { examineClock } from "./examine-surroundings.ts";
@@ -74,6 +74,10 @@ export function describeRefusal({ servers }: ConnectSettings, failure: unknown):
   const place = servers.join(", ").replace(/\/\/[^@/]*@/g, "//");
   if (isLoginRefused(failure)) {
     return serious("nats", `NATS at ${place} refuses the login`, "Check NATS_USER and NATS_PASSWORD, or NATS_CREDS.");
+  }
+  if (isWithoutTls(failure)) {
+    const advice = "Let the server speak TLS; or leave out NATS_TLS_CA, and tls:// in NATS_URL, where it need not.";
+    return serious("nats", `NATS at ${place} offers no TLS`, advice);
   }
   const cause = failure instanceof Unavailable ? failure.cause : failure;
   const why = cause === undefined ? "it closed the connection" : wordsOf(cause);

@@ -171,9 +171,13 @@ export function toOptions(settings: ConnectSettings, name: string): ConnectionOp
     ...(settings.user === null ? {} : { user: settings.user }),
     ...(settings.password === null ? {} : { pass: settings.password }),
     ...(settings.credsFile === null ? {} : { authenticator: credsAuthenticator(readFileSync(settings.credsFile)) }),
-    ...(settings.caFile === null ? {} : { tls: { caFile: settings.caFile } }),
+    ...(isEncrypted(settings) ? { tls: settings.caFile === null ? {} : { caFile: settings.caFile } } : {}),
   };
 }
+
+/** The client itself ignores `tls://`: it would send its password in clear to a server that offers no TLS, or seems to offer none. */
+const isEncrypted = ({ servers, caFile }: ConnectSettings): boolean =>
+  caFile !== null || servers.some((server) => server.startsWith("tls://"));
 
 export { isUnanswered };
 

@@ -37,6 +37,10 @@ const refusedLogins: readonly string[] = [
 export const isLoginRefused = (failure: unknown): boolean =>
   failure instanceof NatsError && refusedLogins.includes(failure.code);
 
+/** The settings ask for TLS, and the server offers none. */
+export const isWithoutTls = (failure: unknown): boolean =>
+  failure instanceof NatsError && failure.code === ErrorCode.ServerOptionNotAvailable;
+
 /**
  * Network errors after which a server may still come up. DNS is among them: a name may be registered later than its
  * first client starts.
