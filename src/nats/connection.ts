@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
+import { type Authenticator, type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { onAdvisory } from "./advisories.ts";
 import { endTransportsInTime } from "./client-transports.ts";
@@ -170,8 +170,26 @@ export function toOptions(settings: ConnectSettings, name: string): ConnectionOp
     noAsyncTraces: true,
     ...(settings.user === null ? {} : { user: settings.user }),
     ...(settings.password === null ? {} : { pass: settings.password }),
-    ...(settings.credsFile === null ? {} : { authenticator: credsAuthenticator(readFileSync(settings.credsFile)) }),
+    ...(settings.credsFile === null ? {} : { authenticator: credentialsIn(settings.credsFile) }),
     ...(isEncrypted(settings) ? { tls: settings.caFile === null ? {} : { caFile: settings.caFile } } : {}),
+  };
+}
+
+/**
+ * Reads the file at each connect: credentials expire, and are replaced while the process runs. While the file is away or
+ * half written, those that were read last go on: the client would close the connection for good.
+ */
+function credentialsIn(file: string): Authenticator {
+  let known = credsAuthenticator(readFileSync(file));
+  return (nonce) => {
+    try {
+      const found = credsAuthenticator(readFileSync(file));
+      const login = found(nonce);
+      known = found;
+      return login;
+    } catch {
+      return known(nonce);
+    }
   };
 }
 
