@@ -48,7 +48,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       // Per connection; the most recently used are kept. A server has 16,382 of them by default, for all its clients
       // together.
       maxPreparedStatements: 100,
-      stream: ({ config }: { config: { host: string; port: number } }) => open(config),
+      stream: ({ config }: { config: Place }) => open(config),
     },
     // Idle connections are closed before they count as silent, here or on the server; but none that is used every few seconds.
     pool: {
@@ -86,6 +86,11 @@ function forgetStatement(failure: Error & { sql?: string }): void {
   delete failure.sql;
 }
 
+type Place = { readonly host: string; readonly port: number };
+
+/** The one to the server, by the settings of its connection: over TLS the driver has another one, whose silence this one shares. */
+const socketsOf = new WeakMap<object, Socket>();
+
 /**
  * The driver waits forever for a server that is frozen or cut off, and its own time limit leaves the connection in use.
  * Destroying the socket makes the query fail and the pool drop the connection.
@@ -94,8 +99,10 @@ function createSockets(silenceMs: number, givenUp: AbortSignal | undefined) {
   const sockets = new Set<Socket>();
   const giveUp = (socket: Socket): unknown => socket.destroy(new DatabaseGivenUp());
   givenUp?.addEventListener("abort", () => sockets.forEach(giveUp), { once: true });
-  return ({ host, port }: { host: string; port: number }): Socket => {
+  return (place: Place): Socket => {
+    const { host, port } = place;
     const socket = connect({ host, port, noDelay: true, keepAlive: true });
+    socketsOf.set(place, socket);
     socket.setTimeout(silenceMs, () => socket.destroy(new DatabaseSilent(silenceMs)));
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
@@ -156,12 +163,12 @@ export function abandonConnection(connection: Connection): void {
   socketOf(connection).destroy(new Error("The connection was given up."));
 }
 
+const socketOf = (connection: Connection): Socket => (connection as Connection & { readonly stream: Socket }).stream;
+
 /** For a statement that takes the longer the larger a table is: its caller learns otherwise that the server is frozen. */
 export function waitWithoutLimit(connection: Connection): void {
-  socketOf(connection).setTimeout(0);
+  socketsOf.get(connection.config)?.setTimeout(0);
 }
-
-const socketOf = (connection: Connection): Socket => (connection as Connection & { readonly stream: Socket }).stream;
 
 /**
  * Commits everything that the work did, or nothing. Throws the failure of the work, which the driver would hide behind
