@@ -159,7 +159,11 @@ function readAuth(read: SettingReader): AuthMode {
 
 /** The default is the service on this machine. */
 function readServiceUrl(read: SettingReader): string {
-  const given = read.url("WAYBILL_URL", ["http:", "https:"], "http://host:port or https://…");
+  const expected = "http://host:port or https://…";
+  const given = read.url("WAYBILL_URL", ["http:", "https:"], expected);
+  // `fetch` sends none of them, and refuses the URL.
+  if (given !== null && new URL(given).username + new URL(given).password !== "")
+    read.fault("WAYBILL_URL", given, `${expected} without user and password; the key goes into WAYBILL_KEY`);
   if (given !== null) return given.replace(/\/+$/, "");
   const host = read.text("HOST", "127.0.0.1");
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;

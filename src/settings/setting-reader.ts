@@ -110,6 +110,8 @@ const masked = (value: string): string =>
     .map((one) =>
       one
         .replace(/(\/\/)([^:@/]*:)?.*@/, (_, slashes: string, user = "") => `${slashes}${user}***@`)
+        // Without its scheme, or with a broken one, it is still a password.
+        .replace(/^([^:@/\s]*:)(?!\/\/).*@/, "$1***@")
         .replace(/(:\/\/[^?]*\?).+/, "$1***"),
     )
     .join("");

@@ -73,6 +73,18 @@ describe("the settings", () => {
   it("are refused without giving a password away", () => {
     const faults = faultsOf({ MYSQL_URL: "postgres://waybill:s3cret@db/waybill" });
     expect(faults).to.include("postgres://waybill:***@db/waybill").and.not.include("s3cret");
+    for (const [given, shown] of [
+      ["waybill:s3cret@db/waybill", "waybill:***@db/waybill"],
+      ["mysql:waybill:s3@cret@db/waybill", "mysql:***@db/waybill"],
+      ["mysql:/waybill:s3cret@db/waybill", "mysql:***@db/waybill"],
+    ] as const) {
+      expect(faultsOf({ MYSQL_URL: given })).to.include(`MYSQL_URL is "${shown}"; expected mysql://`);
+    }
+  });
+
+  it("name the service of commands without a password, which no request would carry", () => {
+    const faults = faultsOf({ WAYBILL_URL: "https://ada:s3cret@waybill.example.org" });
+    expect(faults).to.include('WAYBILL_URL is "https://ada:***@waybill.example.org"; expected http://host:port');
   });
 
   it("sign webhooks and name the private networks that they may reach", () => {
