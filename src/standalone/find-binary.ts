@@ -7,8 +7,15 @@ import { CannotStart } from "../process/lifecycle.ts";
 
 const run = promisify(execFile);
 
-/** Servers live in folders that are in root's PATH only, or, on a Mac, in no daemon's. */
-const usualFolders = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/homebrew/sbin"];
+/** Servers live in folders that are in root's PATH only, on a Mac in no daemon's, or, as MariaDB on Fedora, in nobody's. */
+const usualFolders = [
+  "/usr/sbin",
+  "/usr/libexec",
+  "/usr/local/sbin",
+  "/usr/local/bin",
+  "/opt/homebrew/bin",
+  "/opt/homebrew/sbin",
+];
 
 export type DatabaseBinary = { readonly path: string; readonly kind: "mariadb" | "mysql" };
 

@@ -51,6 +51,10 @@ describe("looking for the programs of the servers", () => {
     expect(await findBinary(["nats-server"], searchFolders(path))).to.equal(join(folder, "first", "nats-server"));
   });
 
+  it("looks where Fedora keeps the database server, which is in no PATH", () => {
+    expect(searchFolders("")).to.include("/usr/libexec");
+  });
+
   it("passes over what cannot be run", async () => {
     await mkdir(join(folder, "first", "nats-server"));
     await writeFile(join(folder, "second", "nats-server"), "");
