@@ -21,11 +21,12 @@ export const unitsOfGuide: readonly Unit[] = [
   unitOf("worker", "127.0.0.1:9103"),
   unitOf("scheduler", "127.0.0.1:9104"),
   unitOf("outbox", "127.0.0.1:9105"),
-  unitOf("api", "127.0.0.1:9106"),
+  unitOf("bounces", "127.0.0.1:9106"),
+  unitOf("api", "127.0.0.1:9107"),
 ];
 
 /** All roles in one process, which is there sooner. */
-export const singleUnit: readonly Unit[] = [unitOf(unitsOfGuide.map(({ roles }) => roles).join(","), "127.0.0.1:9106")];
+export const singleUnit: readonly Unit[] = [unitOf(unitsOfGuide.map(({ roles }) => roles).join(","), "127.0.0.1:9107")];
 
 /** Long enough for mails to be in flight whenever the operator does something. */
 const msPerMail = 25;
