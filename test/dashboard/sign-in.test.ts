@@ -8,11 +8,12 @@ import { type RunningApi, startApi } from "../support/running-api.ts";
 describe("The dashboard of a service that asks for keys", () => {
   const whole = newKey({ tenant: "acme" });
   const readOnly = newKey({ tenant: "acme", scopes: ["jobs:read"] });
+  const stranger = newKey({ tenant: "globex" });
   let api: RunningApi;
   let watched: WatchedPage;
 
   before(async () => {
-    const ring = ringOf([whole.record, readOnly.record]);
+    const ring = ringOf([whole.record, readOnly.record, stranger.record]);
     const settings = { mode: "required", host: "127.0.0.1", rateLimit: null, mailFrom: "a@example.org" } as const;
     api = await startApi({
       access: createAccess(ring, settings),
@@ -77,10 +78,46 @@ describe("The dashboard of a service that asks for keys", () => {
     await other.close();
   });
 
-  it("forgets it on the way out", async () => {
-    await watched.page.getByRole("button", { name: "Sign out" }).click();
-    await watched.page.getByText("You are signed out.").waitFor();
-    expect(await watched.page.evaluate("sessionStorage.length")).to.equal(0);
+  it("keeps what was written while the key is refused, for a key of the same tenant", async () => {
+    const { page } = watched;
+    const refuse = async (): Promise<void> => {
+      await page.route("**/api/stats", (route) => route.fulfill({ status: 401, body: "{}" }));
+      await page.getByRole("link", { name: "Overview" }).click();
+      await page.getByLabel("API key").waitFor();
+      await page.unroute("**/api/stats");
+    };
+    const written = async (): Promise<string> => {
+      await page.getByRole("link", { name: "Compose" }).click();
+      return await page.getByLabel("Recipients: one address").inputValue();
+    };
+    await page.getByRole("link", { name: "Compose" }).click();
+    await page.getByLabel("Recipients: one address").fill("ada@example.com");
+    await refuse();
+    await signInWith(whole.text);
+    expect(await written()).to.equal("ada@example.com");
+    await refuse();
+    await signInWith(stranger.text);
+    expect(await written()).to.equal("");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signInWith(whole.text);
+    await page.getByText("acme").waitFor();
+  });
+
+  it("forgets it on the way out, and what was written with it", async () => {
+    const { page } = watched;
+    await page.getByRole("link", { name: "Compose" }).click();
+    await page.getByLabel("Recipients: one address").fill("ada@example.com");
+    await page.goto(`${api.url}/#/templates?new=true`);
+    await page.getByLabel("Name: lower-case").fill("secret-offer");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("You are signed out.").waitFor();
+    expect(await page.evaluate("sessionStorage.length")).to.equal(0);
+    await signInWith(stranger.text);
+    await page.getByText("globex").waitFor();
+    expect(await page.getByLabel("Name: lower-case").inputValue()).to.equal("");
+    await page.getByRole("link", { name: "Compose" }).click();
+    expect(await page.getByLabel("Recipients: one address").inputValue()).to.equal("");
+    await page.getByRole("button", { name: "Sign out" }).click();
   });
 
   it("does not show what a key's scopes forbid", async () => {

@@ -26,7 +26,18 @@ export function signIn(text: string): void {
   isRefused = false;
 }
 
+/** How often another caller has come: one has signed out, or the key is another tenant's. What is kept is not for the next one. */
+export const callersGone = signal(0);
+
+let tenant: string | null = null;
+me.subscribe((caller) => {
+  if (caller === null) return;
+  if (tenant !== null && tenant !== caller.tenant) callersGone.value += 1;
+  tenant = caller.tenant;
+});
+
 export function signOut(): void {
+  callersGone.value += 1;
   sessionStorage.removeItem(place);
   key.value = null;
   me.value = null;

@@ -8,6 +8,7 @@ import { ProblemBox, tell } from "../parts/messages.tsx";
 import { type Recipient, readRecipients } from "../reading/recipients.ts";
 import { counted } from "../reading/words.ts";
 import { changeQuery, goTo, place } from "../router.ts";
+import { callersGone } from "../session.ts";
 import { DraftFields } from "./compose-fields.tsx";
 import { type Draft, emptyDraft, toRequest } from "./compose-request.ts";
 import { createDrafting, createSending, type Drafting, type Sending } from "./compose-send.ts";
@@ -25,10 +26,14 @@ type Kept = { readonly draft: Draft; sending: Sending | null; drafting: Drafting
 const withoutSending = (draft: Draft): Kept => ({ draft, sending: null, drafting: null });
 
 /**
- * The draft survives a visit to another page, and ends with the tab. So does a sending of it that has failed half-way: a new
- * one would mail people twice.
+ * The draft survives a visit to another page, and a key that expires; it ends with the tab, or where another caller comes. So
+ * does a sending of it that has failed half-way: a new one would mail people twice.
  */
 let kept: Kept = withoutSending(emptyDraft);
+
+callersGone.subscribe(() => {
+  kept = withoutSending(emptyDraft);
+});
 
 /** Writes a mailing, previews it as a recipient would see it, and sends it. */
 function Compose() {

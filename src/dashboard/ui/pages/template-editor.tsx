@@ -6,10 +6,19 @@ import { CheckedField, faultOf } from "../parts/checked-field.tsx";
 import { ProblemBox, tell } from "../parts/messages.tsx";
 import { Section } from "../parts/section.tsx";
 import { goTo, linkTo } from "../router.ts";
+import { callersGone } from "../session.ts";
 import { draftOf, emptyLetter, type LetterDraft, readLetter } from "./template-letter.ts";
 
-/** What was typed and neither stored nor closed is there again when the editor is, until the page is loaded anew. */
+/**
+ * What was typed and neither stored nor closed is there again when the editor is, until another caller comes or the page is
+ * loaded anew.
+ */
 const unstored = { name: "", letters: new Map<string, LetterDraft>() };
+
+callersGone.subscribe(() => {
+  unstored.name = "";
+  unstored.letters.clear();
+});
 
 /** A template that has no version yet. */
 export function NewTemplate() {
