@@ -108,6 +108,17 @@ describe("The page of the system", () => {
 const probes: readonly Probe[] = [
   { name: "nats", isNeeded: true, check: () => Promise.reject(new Error("away")) },
   { name: "mail", isNeeded: false, check: async () => ({ status: "down", breaker: "open" }) },
+  {
+    name: "mysql",
+    isNeeded: false,
+    check: async () => ({
+      status: "degraded",
+      stopped: [
+        { projection: "jobs", atSequence: 1234, command: "waybill log show 1234" },
+        { projection: "stats", atSequence: null },
+      ],
+    }),
+  },
 ];
 
 describe("A service in trouble, on the dashboard", () => {
@@ -150,6 +161,9 @@ describe("A service in trouble, on the dashboard", () => {
     const parts = page.getByLabel("Dependencies", { exact: true });
     await parts.getByRole("row", { name: "nats" }).getByText("down").waitFor();
     await parts.getByRole("row", { name: "mail" }).getByText("breaker: open").waitFor();
+    const stopped =
+      "projection jobs, at sequence 1,234, command waybill log show 1234; projection stats, at sequence none";
+    await parts.getByRole("row", { name: "mysql" }).getByText(`stopped: ${stopped}`).waitFor();
   });
 
   it("says what a domain lacks before it sends, and what to do", async () => {

@@ -65,7 +65,13 @@ const detailInWords = (name: string): string => name.replace(/[A-Z]/g, (letter) 
 
 function valueInWords(value: unknown): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
-  return typeof value === "number" ? figure(value) : String(value);
+  if (Array.isArray(value)) return value.map(valueInWords).join("; ");
+  if (typeof value === "object" && value !== null) {
+    return Object.entries(value)
+      .map(([name, part]) => `${detailInWords(name)} ${valueInWords(part)}`)
+      .join(", ");
+  }
+  return typeof value === "number" ? figure(value) : String(value ?? "none");
 }
 
 function Readiness() {
