@@ -46,6 +46,8 @@ describe("The time slider of a job's history", () => {
     await watched.page.getByText(`Event ${before + 1} of ${events.length}`).waitFor();
     await then().getByText("processing").waitFor();
     expect(await counts()).to.deep.equal(["1", "1", "2"]);
+    const marked = watched.page.locator("[aria-current=step] strong");
+    expect(await marked.allTextContents()).to.deep.equal(["RecipientSent"]);
   });
 
   it("has an address for every moment, which a reload comes back to", async () => {

@@ -80,7 +80,7 @@ export function JobHistory({ job }: { readonly job: JobAnswer }) {
           </dl>
         </section>
       )}
-      <EventList events={history.slice(from, from + shownEvents)} current={event?.sequence ?? null} />
+      <EventList events={history.slice(from, from + shownEvents)} current={event ?? null} />
     </>
   );
 }
