@@ -94,7 +94,7 @@ async function* eventsUpTo(log: Pick<EventLog, "follow">, afterSequence: number,
   }
 }
 
-/** Each is looked for in the whole log: more of them would wait for each other longer than NATS is given for an answer. */
+/** Each takes some requests: those of all of them at once would wait for each other longer than NATS is given for an answer. */
 const lookedForAtOnce = 16;
 
 /** Looks up where jobs and mailings begin that were opened again. One that is known stays: nothing is cut past it. */
@@ -110,7 +110,7 @@ function createLocating({ firstDecision }: Ports["storedLog"]) {
       }
     };
     await Promise.all(Array.from({ length: lookedForAtOnce }, lookForSome));
-    return held.map((one) => ({ ...one, sequence: beginningOf(one) ?? 0 }));
+    return held.map((one) => (one.sequence > 0 ? one : { ...one, sequence: beginningOf(one) ?? 0 }));
   };
 }
 
