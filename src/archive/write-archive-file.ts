@@ -96,7 +96,7 @@ async function nameFile(part: string, path: string, written: WrittenFile): Promi
     if (code !== "EEXIST") throw failure;
     if ((await faultOfFile(path, written)) === null) return;
     throw new ArchiveRefused(
-      `${path} is there already, the log does not record it, and it holds other bytes than would be written. Run this again; if it is refused again, move that file away first.`,
+      `${path} is there already, the log does not record it, and it holds other bytes than would be written. If another log is archived into this directory, give each a directory of its own. Else run this again; if it is refused again, move that file away first.`,
     );
   }
 }

@@ -30,3 +30,29 @@ describe("An index of archived jobs that belongs to another log, or to this one 
     expect(await side.ports.storedLog.firstSequence()).to.equal(1);
   });
 });
+
+describe("Two logs that are archived into one directory", () => {
+  let nats: TestNats;
+  let side: ArchivingSide;
+  let other: ArchivingSide;
+
+  before(async () => {
+    nats = await startNats();
+    side = await openArchivingSide(nats);
+    other = await openArchivingSide(nats);
+    for (const each of [side, other]) for (let jobs = 0; jobs < 10; jobs += 1) await each.jobHappens();
+  });
+  after(async () => {
+    await side.close();
+    await other.close();
+    await nats.cleanUp();
+  });
+
+  it("where a file of both would have one name: the second is refused, and told to take another directory", async () => {
+    const { files } = await side.archive();
+    const failure = await failureOf(other.archive({ directory: side.directory }));
+    expect(failure).to.be.instanceOf(ArchiveRefused);
+    expect(String(failure)).to.include(files[0]?.file).and.include("give each a directory of its own");
+    for (const file of files) expect(await side.reading(side.directory).archive.faultOf(file)).to.equal(null);
+  });
+});
