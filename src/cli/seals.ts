@@ -80,6 +80,9 @@ async function rotateKey(context: CommandContext, { json, yes }: JsonOption & Ye
   });
   print(context, key.keyId, key.publicKey, json);
   context.tell("Restart the roles api and scheduler: until then they use the old key.");
+  context.tell(
+    "Until the log has a seal with the new key, waybill verify knows it by the old one only: name that by --key.",
+  );
 }
 
 function print(context: CommandContext, keyId: string, publicKey: string, json: boolean | undefined): void {
