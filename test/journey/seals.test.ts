@@ -93,7 +93,9 @@ describe("An auditor", function () {
   it("finds the log sealed within the time that was set, and the seals where they are published", async () => {
     await eventually(async () => {
       const { data } = (await ask("/api/seals")) as unknown as { data: { to: number }[] };
-      expect(data.length).to.be.greaterThan(0);
+      const history = (await ask(`/api/jobs/${jobId}/events`)) as unknown as { sequence: number }[];
+      // A busy machine may have sealed in the middle of the job.
+      expect(data.at(-1)?.to).to.be.at.least(history.at(-1)?.sequence ?? 0);
       const published = (await readFile(settings["SEAL_FILE"] ?? "", "utf8")).trimEnd().split("\n");
       expect(published.map((line) => JSON.parse(line))).to.deep.equal(data);
     });
