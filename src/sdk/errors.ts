@@ -23,7 +23,7 @@ export class RequestRefused extends WaybillError {
 
   constructor(response: Response, body: unknown) {
     const problem = toProblem(body);
-    super(problem === null ? `The answer was ${response.status}.` : describe(problem));
+    super(problem === null ? describeOther(response) : describe(problem));
     this.status = response.status;
     this.code = problem?.code ?? null;
     this.problem = problem;
@@ -70,6 +70,14 @@ function toProblem(body: unknown): Problem | null {
 
 function describe({ detail, errors = [] }: Problem): string {
   return errors.length > 1 ? [detail, ...errors.map(({ message }) => `  ${message}`)].join("\n") : detail;
+}
+
+/** A browser does not say where a redirect leads. */
+function describeOther({ status, type, headers }: Response): string {
+  const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);
+  if (!isRedirect) return `The answer was ${status}.`;
+  const place = headers.get("Location") ?? "another address";
+  return `The answer was a redirect to ${place}; expected the address of Waybill itself as url.`;
 }
 
 /** Seconds or a date. */

@@ -125,6 +125,8 @@ function createAttempt({ url, key, timeoutMs: usual = 30_000, fetch: send = glob
       method,
       headers: { ...authorization, Accept: "application/json, application/problem+json", ...headers },
       signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+      // Followed, a POST becomes a GET, whose answer would pass for that of the POST, and the key is left behind.
+      redirect: "manual",
       ...(body === undefined ? {} : { body, duplex: "half" }),
     };
     try {

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import {
   cursorOf,
@@ -215,6 +218,20 @@ describe("The client for applications", () => {
     expect((await failureOf(suppressions.remove("eve@example.com"))) as RequestRefused).to.include({
       code: "suppression-not-found",
     });
+  });
+
+  it("follows no redirect: a list of jobs would pass for the job that it was to create", async () => {
+    const proxy = createServer(({ method }, response) => {
+      if (method === "GET") response.end('{"data": []}');
+      else response.writeHead(301, { Location: "/v2/api/jobs" }).end("<p>Moved</p>");
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const waybill = new Waybill({ url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+    const failure = (await failureOf(waybill.jobs.create(mailing))) as RequestRefused;
+    expect(failure).to.be.instanceOf(RequestRefused).and.include({ status: 301, code: null });
+    expect(failure.message).to.include("a redirect to /v2/api/jobs");
+    proxy.closeAllConnections();
+    proxy.close();
   });
 
   it("does not repeat a request that could take effect twice", async () => {

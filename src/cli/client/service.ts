@@ -72,14 +72,17 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
     const type = upload?.type ?? (sent === null ? null : "application/json");
     const contentType: Record<string, string> = type === null ? {} : { "Content-Type": type };
     const all = { ...authorization, Accept: accept, ...contentType, ...headers };
-    try {
-      return await fetch(url + path, { method, headers: all, signal: interrupted, ...sent });
-    } catch (failure) {
+    // Followed, a POST becomes a GET, whose answer would pass for that of the POST, and the key is left behind.
+    const how = { method, headers: all, signal: interrupted, redirect: "manual", ...sent } as const;
+    const answer = await fetch(url + path, how).catch((failure: unknown) => {
       if (interrupted.aborted) throw failure;
       if ("failure" in broken) throw broken.failure;
       const away = `Nothing answers at ${url}. Is the service running (waybill start)? WAYBILL_URL says where it is.`;
       throw new ServiceAway(away, { cause: failure });
-    }
+    });
+    if (!isRedirect(answer)) return answer;
+    await answer.body?.cancel();
+    throw refusedAsRedirect(answer, url);
   };
 
   const ask = async (path: string, asked: Asked = { method: "GET" }): Promise<Answered> => {
@@ -124,6 +127,14 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
       if (response.body !== null) yield* linesOf(response.body, url, interrupted);
     },
   };
+}
+
+const isRedirect = ({ status }: Response): boolean => status >= 300 && status < 400;
+
+function refusedAsRedirect({ status, headers }: Response, url: string): ServiceRefused {
+  const place = headers.get("Location") ?? "another address";
+  const detail = `${url} leads on to ${place}: name the address of the service itself (--url, WAYBILL_URL).`;
+  return new ServiceRefused({ status, headers, body: { detail } });
 }
 
 /** Whether the same request may succeed later. */
