@@ -28,10 +28,10 @@ export const createJobs = (requests: Requests) => {
   return {
     get,
     /** Creates a job once, also where the answer is lost. */
-    create: async (body: JobRequest, options: CreateOptions = {}): Promise<CreatedJob> => {
-      const asked = { body, idempotencyKey: crypto.randomUUID(), ...options };
-      return (await request("post", "/api/jobs", asked)) as CreatedJob;
-    },
+    create: async (
+      body: JobRequest,
+      { signal, idempotencyKey = crypto.randomUUID() }: CreateOptions = {},
+    ): Promise<CreatedJob> => (await request("post", "/api/jobs", { body, idempotencyKey, signal })) as CreatedJob,
     /** The first mail as it would be sent. Stores nothing and sends nothing. */
     dryRun: async (body: JobRequest, { signal }: CallOptions = {}): Promise<DryRun> => {
       const asked = { body: { ...body, dryRun: true } as BodyOf<"/api/jobs", "post">, isRepeatable: true, signal };

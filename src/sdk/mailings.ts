@@ -32,8 +32,10 @@ export const createMailings = (requests: Requests) => {
   return {
     get,
     /** Creates the draft of a mailing once, also where the answer is lost. */
-    create: (body: MailingRequest, options: CreateOptions = {}): Promise<CreatedMailing> =>
-      request("post", "/api/mailings", { body, idempotencyKey: crypto.randomUUID(), ...options }),
+    create: (
+      body: MailingRequest,
+      { signal, idempotencyKey = crypto.randomUUID() }: CreateOptions = {},
+    ): Promise<CreatedMailing> => request("post", "/api/mailings", { body, idempotencyKey, signal }),
     list: (query: QueryOf<"/api/mailings", "get"> = {}, options: CallOptions = {}): AsyncGenerator<Mailing> =>
       pages("/api/mailings", query, options),
     /** Adds recipients while they are read. The same recipients again add what is missing. */

@@ -27,8 +27,10 @@ const letter = "/api/dead-letters/{id}";
 const endpoint = "/api/webhook-endpoints/{id}";
 
 export const createSchedules = ({ request, pages }: Requests) => ({
-  create: (body: ScheduleRequest, options: CreateOptions = {}): Promise<Schedule> =>
-    request("post", "/api/schedules", { body, idempotencyKey: crypto.randomUUID(), ...options }),
+  create: (
+    body: ScheduleRequest,
+    { signal, idempotencyKey = crypto.randomUUID() }: CreateOptions = {},
+  ): Promise<Schedule> => request("post", "/api/schedules", { body, idempotencyKey, signal }),
   get: (scheduleId: string, options: CallOptions = {}): Promise<Schedule> =>
     request("get", schedule, { params: { scheduleId }, ...options }),
   list: (options: CallOptions = {}) =>

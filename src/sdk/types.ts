@@ -66,7 +66,7 @@ export type MailRecipient = Schemas["EmailSendRequest"]["recipients"][number];
 /** Options of every call. */
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 /** The same request with the same key takes effect once, for ever. A key is made where none is given. */
-export type CreateOptions = CallOptions & { readonly idempotencyKey?: string };
+export type CreateOptions = CallOptions & { readonly idempotencyKey?: string | undefined };
 /** Without a limit it waits for as long as it takes. */
 export type WaitOptions = CallOptions & { readonly timeoutMs?: number };
 /** Why something was decided; the log keeps it for ever. */

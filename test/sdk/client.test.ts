@@ -234,6 +234,16 @@ describe("The client for applications", () => {
     proxy.close();
   });
 
+  it("makes a key of its own also where the one of the program is undefined", async () => {
+    const { fetch, asked } = flaky(...Array.from({ length: 3 }, () => Response.json({})));
+    const { jobs, mailings, schedules } = new Waybill({ url: api.url, fetch });
+    const options = { idempotencyKey: undefined };
+    await jobs.create(mailing, options);
+    await mailings.create({ subject: "News", body: "Hi" }, options);
+    await schedules.create({ name: "Daily", cron: "0 8 * * *", timeZone: "UTC", job: mailing }, options);
+    for (const { headers } of asked) expect(headers.get("Idempotency-Key")).to.match(/^[0-9a-f-]{36}$/);
+  });
+
   it("does not repeat a request that could take effect twice", async () => {
     const { fetch, asked } = flaky(null);
     const waybill = new Waybill({ url: api.url, fetch });
