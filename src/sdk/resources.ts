@@ -1,5 +1,5 @@
 import { type Lines, toLinesBody } from "./recipient-lines.ts";
-import type { Requests } from "./requests.ts";
+import { type Requests, settled } from "./requests.ts";
 import type {
   AnswerTo,
   BodyOf,
@@ -86,7 +86,11 @@ export const createSuppressions = ({ request, pages, transport }: Requests) => (
     return (await transport.send(sent)).body as AnswerTo<"/api/suppressions/import", "post">;
   },
   remove: async (email: string, options: CallOptions = {}): Promise<void> => {
-    await request("delete", "/api/suppressions/{email}", { params: { email }, ...options });
+    await settled(
+      request("delete", "/api/suppressions/{email}", { params: { email }, ...options }),
+      ({ code }) => code === "suppression-not-found",
+      async () => undefined,
+    );
   },
 });
 

@@ -192,6 +192,8 @@ describe("The client for applications", () => {
     expect((await lossy().cancel(jobId)).status).to.equal("cancelled");
     expect(await failureOf(waybill.jobs.cancel(jobId))).to.include({ code: "job-has-ended", isAfterLostAnswer: false });
     expect(await failureOf(lossy().pause(jobId))).to.include({ code: "job-has-ended", isAfterLostAnswer: true });
+    await waybill.suppressions.add({ email: "ada@example.com" });
+    await new Waybill({ url: api.url, fetch: flaky(null).fetch }).suppressions.remove("ada@example.com");
   });
 
   it("shows the first mail without making a job", async () => {
