@@ -14,6 +14,8 @@ type Sources = {
 
 /** DNS servers are asked twice each. */
 const dnsTimeoutMs = 2000;
+/** Some name servers never answer for IPv6: once a host has addresses of one family, those of the other may take so long. */
+const otherFamilyMs = 1000;
 /** It was not DNS that said that there is no such host. */
 const unanswered: readonly unknown[] = ["ETIMEOUT", "ECANCELLED"];
 
@@ -33,14 +35,24 @@ export const createResolveHost =
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = (): void => resolver.cancel();
     over.addEventListener("abort", cancel, { once: true });
-    const asked = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const answers = await askForBoth(resolver, host);
     over.removeEventListener("abort", cancel);
-    const found = asked.flatMap((answer, index) =>
+    const found = answers.flatMap((answer, index) =>
       answer.status === "rejected" ? [] : answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 })),
     );
-    const isSilent = asked.some((answer) => answer.status === "rejected" && unanswered.includes(answer.reason.code));
+    const isSilent = answers.some((answer) => answer.status === "rejected" && unanswered.includes(answer.reason.code));
     return found.length > 0 || isSilent ? found : await lookUpInTurn(host, over);
   };
+
+async function askForBoth(resolver: Resolver, host: string): Promise<readonly PromiseSettledResult<string[]>[]> {
+  const asked = [resolver.resolve4(host), resolver.resolve6(host)];
+  let timer: NodeJS.Timeout | undefined;
+  const hurry = (): void => {
+    timer = setTimeout(() => resolver.cancel(), otherFamilyMs);
+  };
+  Promise.any(asked).then(hurry, () => {});
+  return await Promise.allSettled(asked).finally(() => clearTimeout(timer));
+}
 
 function lookUpInTurn(host: string, over: AbortSignal): Promise<readonly HostAddress[]> {
   const found = lastLookup.then(() => (over.aborted ? [] : lookup(host, { all: true })));

@@ -44,6 +44,14 @@ describe("The addresses of a host", () => {
     for (const found of await Promise.all(waiting)) expect(found).to.deep.equal([]);
   });
 
+  it("are those of one family where DNS does not answer for the other", async () => {
+    dns.silent.add("AAAA hooks.test");
+    const begunAt = performance.now();
+    expect(await resolve("hooks.test", never)).to.have.length(2);
+    expect(performance.now() - begunAt).to.be.below(3000);
+    dns.silent.clear();
+  });
+
   it("are asked of the machine where DNS knows no such host", async () => {
     const outcome = await resolve("nowhere.invalid", never).catch((failure: NodeJS.ErrnoException) => failure.code);
     expect(outcome).to.be.oneOf(["ENOTFOUND", "EAI_AGAIN"]);

@@ -13,7 +13,7 @@ export type DnsServer = {
   readonly asked: string[];
   /** Answers SERVFAIL to every question about this name. */
   readonly failing: Set<string>;
-  /** Never answers a question about this name. */
+  /** Never answers a question about this name, or one of a type, as in `AAAA example.org`. */
   readonly silent: Set<string>;
   readonly stop: () => Promise<void>;
 };
@@ -29,8 +29,9 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
     const [question] = questions;
     if (question === undefined) return;
     const name = question.name.toLowerCase();
-    asked.push(`${question.type} ${name}`);
-    if (silent.has(name)) return;
+    const typed = `${question.type} ${name}`;
+    asked.push(typed);
+    if (silent.has(name) || silent.has(typed)) return;
     const answers = answersFor(zone, name, question.type);
     const code = failing.has(name) ? 2 : zone[name] === undefined ? 3 : 0;
     const reply: Packet = {
