@@ -29,12 +29,8 @@ const canStream = !("document" in globalThis || "importScripts" in globalThis);
 
 /** One item a line, in JSON. */
 export async function toLinesBody<Item>(items: Lines<Item>, silenceMs = usualSilenceMs): Promise<LinesBody> {
-  if (typeof items === "string") throw new TypeError("The items are a text; expected an array, or another iterable.");
-  const linesOf = () => toNdjson(typeof items === "function" ? items() : items);
-  if (!canStream) {
-    const gathered = await gather(linesOf());
-    return { open: () => gathered, broken: () => null, opensOnce: false };
-  }
+  const linesOf = linesIn(items);
+  if (!canStream) return await toGatheredBody(items);
   let broken: { readonly reason: unknown } | null = null;
   const onFailure = (reason: unknown): void => {
     broken = { reason };
@@ -44,6 +40,17 @@ export async function toLinesBody<Item>(items: Lines<Item>, silenceMs = usualSil
     broken: () => broken,
     opensOnce: typeof items !== "function" && !Array.isArray(items),
   };
+}
+
+/** The same, gathered first: for what the service takes whole, and within its time for a request, however slow the source is. */
+export async function toGatheredBody<Item>(items: Lines<Item>): Promise<LinesBody> {
+  const gathered = await gather(linesIn(items)());
+  return { open: () => gathered, broken: () => null, opensOnce: false };
+}
+
+function linesIn<Item>(items: Lines<Item>): () => AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  if (typeof items === "string") throw new TypeError("The items are a text; expected an array, or another iterable.");
+  return () => toNdjson(typeof items === "function" ? items() : items);
 }
 
 /** Reads no further ahead than a chunk. */

@@ -1,4 +1,4 @@
-import { type Lines, toLinesBody } from "./recipient-lines.ts";
+import { type Lines, toGatheredBody } from "./recipient-lines.ts";
 import { type Requests, settled } from "./requests.ts";
 import type {
   AnswerTo,
@@ -82,7 +82,7 @@ export const createSuppressions = ({ request, pages, transport }: Requests) => (
   ): Promise<AnswerTo<"/api/suppressions/import", "post">> => {
     const headers = { "Content-Type": "application/x-ndjson" };
     const asked = { method: "POST", path: "/api/suppressions/import", headers, timeoutMs: null, signal };
-    const sent = { ...asked, ...(await toLinesBody(lines)), isRepeatable: true };
+    const sent = { ...asked, ...(await toGatheredBody(lines)), isRepeatable: true };
     return (await transport.send(sent)).body as AnswerTo<"/api/suppressions/import", "post">;
   },
   remove: async (email: string, options: CallOptions = {}): Promise<void> => {

@@ -222,6 +222,15 @@ describe("The client for applications", () => {
     });
   });
 
+  it("imports suppressions again where the answer is lost, also from a source that can be read only once", async () => {
+    async function* complaints() {
+      yield { email: "ann@example.com", reason: "complaint" as const };
+    }
+    const { fetch, asked } = flaky(null);
+    const { entries } = await new Waybill({ url: api.url, fetch }).suppressions.import(complaints());
+    expect([entries, asked.length]).to.deep.equal([1, 2]);
+  });
+
   it("follows no redirect: a list of jobs would pass for the job that it was to create", async () => {
     const proxy = createServer(({ method }, response) => {
       if (method === "GET") response.end('{"data": []}');
