@@ -61,8 +61,11 @@ export async function verifyWebhook<Said = Webhook>(received: ReceivedWebhook): 
   throw new WebhookRefused("The webhook was not signed with this secret.");
 }
 
+/** Of any library: not all have the class of the runtime. */
+const isHeaders = (headers: ReceivedWebhook["headers"]): headers is Headers => typeof headers["get"] === "function";
+
 function headerOf(headers: ReceivedWebhook["headers"], name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  const value = isHeaders(headers) ? headers.get(name) : headers[name];
   if (typeof value !== "string") throw new WebhookRefused(`The webhook has no header ${name}.`);
   return value;
 }

@@ -313,6 +313,11 @@ describe("The client for applications", () => {
     const message = { id: "1", at: new Date().toISOString(), body: Buffer.from(body) };
     const headers = signatureHeaders(message, [{ text: secret, validUntil: null }]);
     expect((await verifyWebhook({ headers, body, secret })).type).to.equal("job.completed");
+    const ofRuntime = new Headers(headers);
+    const ofLibrary = { get: (name: string) => ofRuntime.get(name) } as Headers;
+    for (const other of [ofRuntime, ofLibrary]) {
+      expect((await verifyWebhook({ headers: other, body, secret })).type).to.equal("job.completed");
+    }
     const other = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
     const old = signatureHeaders({ ...message, at: "2026-01-01T00:00:00.000Z" }, [{ text: secret, validUntil: null }]);
     for (const wrong of [
