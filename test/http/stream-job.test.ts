@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { EventLog } from "../../src/event-log/event-log.ts";
 import { createLive, type Live } from "../../src/history/live/live.ts";
 import { openStream, readToEnd, readUntil, type StreamEvent } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
@@ -104,6 +105,30 @@ describe("The stream of a job", () => {
     await eventually(() => expect(live.listeners()).to.equal(1));
     await happen(api.log, job, [jobStarted({ run: 2 }), jobCompleted({ run: 2 })]);
     expect(statusesOf(await events)).to.deep.equal(["failed", "queued", "processing", "completed"]);
+  });
+
+  it("goes on where a new leader of the log does not know its end yet", async () => {
+    const job = newJob();
+    const seen = await happen(api.log, job, [jobCreated(), jobStarted()]);
+    let staleAnswers = 0;
+    const lagging: EventLog = {
+      ...api.log,
+      state: async () => {
+        staleAnswers -= 1;
+        const state = await api.log.state();
+        return staleAnswers < 0 ? state : { ...state, lastSequence: seen - 1 };
+      },
+    };
+    const { contentStore } = api;
+    const other = createLive({ log: lagging, contentStore, report: () => {} });
+    const again = await startApi({ log: lagging, contentStore, live: other });
+    const url = `${again.url}/api/jobs/${job.jobId}/stream`;
+    const first = await openStream(url);
+    staleAnswers = 2;
+    const second = await openStream(url, { "Last-Event-ID": String(seen) });
+    for (const { close } of [first, second]) close();
+    await again.close();
+    expect(second.status).to.equal(200);
   });
 
   it("is there for the job's own tenant only", async () => {

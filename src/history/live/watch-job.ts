@@ -1,5 +1,6 @@
 import type { ContentStore } from "../../content/content-store.ts";
 import { readLabels } from "../../content/stored-content.ts";
+import { endOfLog } from "../../event-log/end-of-log.ts";
 import { type EventLog, isOfJob, type JobRef, type StoredEvent } from "../../event-log/event-log.ts";
 import { createJobFold, type JobProgress } from "./job-fold.ts";
 import { createNotifier, type Tail } from "./tail.ts";
@@ -45,7 +46,7 @@ export async function watchJob(
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) leave();
   try {
-    end = (await log.state()).lastSequence;
+    end = await endOfLog(log, afterSequence ?? 0);
     // The subjects of a job are read one by one: they are complete only up to `end`.
     const [history, labels] = await Promise.all([log.readHistory(ref), readLabels(contentStore, ref)]);
     if (history.length === 0) {

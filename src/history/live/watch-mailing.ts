@@ -2,6 +2,7 @@ import type { ContentStore } from "../../content/content-store.ts";
 import { readLabels } from "../../content/stored-content.ts";
 import { noLabels } from "../../domain/job/job-record.ts";
 import { foldMailing } from "../../domain/mailing/mailing-view.ts";
+import { endOfLog } from "../../event-log/end-of-log.ts";
 import {
   type EventLog,
   isOfTenant,
@@ -69,7 +70,7 @@ export async function watchMailing(
     early = early.filter(isOfIt);
   };
   try {
-    end = (await log.state()).lastSequence;
+    end = await endOfLog(log, seen ?? 0);
     const known = await readKnown({ log, contentStore }, ref, end, knownAs);
     if (known === null) {
       leave();

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Scope } from "../../access/key-ring.ts";
 import { beginOfLog, type Cursor, cursorText, lastWholeEntry } from "../../event-log/cursor.ts";
+import { endOfLog } from "../../event-log/end-of-log.ts";
 import { toEventAnswer } from "../../event-log/event-answer.ts";
 import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
 import { type FeedRequest, isPast } from "../../history/live/read-feed.ts";
@@ -108,19 +108,6 @@ async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>
   const sentence = `is ${cursorText(after)}; the log ends with ${lastSequence}`;
   const ofQuery: Fault = { pointer: "?after", message: `after ${sentence}` };
   return failed([lastEventId.value === null ? ofQuery : lastEventIdFault(sentence)]);
-}
-
-const doubtedMs = 1000;
-const askAgainMs = 100;
-
-/** Reads the end again for a moment where it seems to be before `seen`: a new leader answers before it has caught up. */
-async function endOfLog(log: EventLog, seen: number): Promise<number> {
-  const begunAt = performance.now();
-  for (;;) {
-    const { lastSequence } = await log.state();
-    if (lastSequence >= seen || performance.now() - begunAt >= doubtedMs) return lastSequence;
-    await pause(askAgainMs);
-  }
 }
 
 async function answerFeed(
