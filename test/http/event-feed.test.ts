@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { Archived } from "../../src/event-log/log-failures.ts";
 import { createLive, type Live } from "../../src/history/live/live.ts";
 import { openStream, readToEnd, readUntil } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
@@ -164,6 +165,25 @@ describe("The feed of a tenant's events", () => {
       const { status, body } = await ask("", { Accept: "text/event-stream", "Last-Event-ID": id });
       expect({ status, pointer: body.errors?.[0].pointer }).to.deep.equal({ status: 400, pointer: "Last-Event-ID" });
     }
+  });
+
+  it("is refused where it begins in a file of the archive that is not at hand", async () => {
+    const log: EventLog = {
+      ...api.log,
+      follow: async function* (options) {
+        if (options.afterSequence === 0) throw new Archived("log-1.waybill", "there is no such file");
+        yield* api.log.follow(options);
+      },
+    };
+    const { contentStore } = api;
+    const itsLive = createLive({ log, contentStore, report: () => {} });
+    const other = await startApi({ log, contentStore, live: itsLive });
+    for (const Accept of ["application/json", "application/x-ndjson", "text/event-stream"]) {
+      const { status, body } = await other.ask("GET", "/api/events", { headers: { Accept } });
+      expect({ Accept, status, code: body.code }).to.deep.equal({ Accept, status: 410, code: "archived" });
+    }
+    await eventually(() => expect([itsLive.listeners(), itsLive.streams.count()]).to.deep.equal([0, 0]));
+    await other.close();
   });
 
   it("is offered in three forms and no other", async () => {

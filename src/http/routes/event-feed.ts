@@ -19,7 +19,7 @@ import {
   streaming,
   streamingWhole,
 } from "../streaming/event-stream.ts";
-import { asLines, asServerSentEvents, lookMs, readFeedPage, tellFeed } from "../streaming/feed.ts";
+import { asLines, asServerSentEvents, begun, lookMs, readFeedPage, tellFeed } from "../streaming/feed.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type FeedQuery = {
@@ -125,7 +125,7 @@ async function answerFeed(
     return wait === null ? await answerPage() : { ...json(null), later: answerPage };
   }
   const waitMs = wait === null ? null : wait * 1000;
-  const steps = live.feed(asked, signal, Math.min(lookMs, waitMs ?? lookMs));
+  const steps = await begun(live.feed(asked, signal, Math.min(lookMs, waitMs ?? lookMs)), signal);
   const form = accepted === ndjsonType ? asLines : asServerSentEvents;
   const isEndless = limit === null && waitMs === null;
   const chunks = tellFeed(steps, form, { limit, waitMs }, signal);

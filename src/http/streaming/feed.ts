@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../../domain/unavailable.ts";
 import { type Cursor, cursorText, lastWholeEntry } from "../../event-log/cursor.ts";
 import { toEventAnswer } from "../../event-log/event-answer.ts";
@@ -70,6 +71,41 @@ export async function* tellFeed(
     if (left === 0 || (isCaughtUp && waitMs !== null && now - eventAt >= waitMs)) return;
   }
   if (limit !== null || waitMs !== null) signal.throwIfAborted();
+}
+
+/** An answer that has begun can only break off: so long it waits for the first step, which may be refused. */
+const beginMs = 500;
+
+/** The same steps; throws where the first of them fails at once, as with a part of the log that is archived elsewhere. */
+export async function begun(steps: AsyncIterable<FeedStep>, signal: AbortSignal): Promise<AsyncIterable<FeedStep>> {
+  const reader = steps[Symbol.asyncIterator]();
+  // The client may go before the answer is read, which then never ends the reader.
+  signal.addEventListener("abort", () => void reader.return?.().catch(() => {}), { once: true });
+  const first = takeFirst(reader);
+  const waiting = new AbortController();
+  await Promise.race([first, pause(beginMs, undefined, { signal: waiting.signal })]).finally(() => waiting.abort());
+  return goingOn(first, reader);
+}
+
+/** Up to the first that has read something: one before may only have passed what is no event of the tenant. */
+async function takeFirst(reader: AsyncIterator<FeedStep>): Promise<readonly FeedStep[]> {
+  const first = await reader.next();
+  if (first.done === true) return [];
+  if (first.value.events.length > 0 || first.value.isCaughtUp) return [first.value];
+  const second = await reader.next();
+  return second.done === true ? [first.value] : [first.value, second.value];
+}
+
+async function* goingOn(
+  taken: Promise<readonly FeedStep[]>,
+  reader: AsyncIterator<FeedStep>,
+): AsyncGenerator<FeedStep> {
+  try {
+    yield* await taken;
+    for (let step = await reader.next(); step.done !== true; step = await reader.next()) yield step.value;
+  } finally {
+    await reader.return?.();
+  }
 }
 
 export type FeedPage = {
