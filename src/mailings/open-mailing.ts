@@ -17,6 +17,9 @@ import type { FeedbackEvent } from "../domain/recipients/feedback.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import type { Tended } from "../event-log/following/look-again.ts";
 
+/** An end takes up to 160 bytes, and an entry of the log at most a megabyte. */
+const recordedAtOnce = 5000;
+
 export type PartEnd = Omit<EndedPart, "part">;
 
 /** A mailing that was started and has not ended, as far as this process has come with it. */
@@ -95,13 +98,15 @@ async function lastMadeAt(log: EventLog, { ref, version: { state }, made }: Open
 }
 
 export async function recordEnds(log: EventLog, mailing: OpenMailing, cause: Cause): Promise<void> {
-  const { ended, ref, retries, version: from } = mailing;
-  const parts = [...ended].map(([part, end]): EndedPart => ({ part, ...end }));
-  const at = new Date().toISOString();
-  const outcome = await handleMailingCommand(log, ref, { type: "EndParts", at, parts, retries }, cause, { from });
-  if (outcome.outcome === "rejected") throw new Error(`Mailing ${ref.jobId} refused the ends of its parts.`);
-  mailing.version = outcome;
-  ended.clear();
+  const { ended, ref, retries } = mailing;
+  while (ended.size > 0) {
+    const parts = [...ended].slice(0, recordedAtOnce).map(([part, end]): EndedPart => ({ part, ...end }));
+    const command = { type: "EndParts", at: new Date().toISOString(), parts, retries } as const;
+    const outcome = await handleMailingCommand(log, ref, command, cause, { from: mailing.version });
+    if (outcome.outcome === "rejected") throw new Error(`Mailing ${ref.jobId} refused the ends of its parts.`);
+    mailing.version = outcome;
+    for (const { part } of parts) ended.delete(part);
+  }
 }
 
 /**
