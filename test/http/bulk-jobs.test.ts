@@ -4,11 +4,13 @@ import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
-import { counts, jobCompleted, later, now, recipientFailed } from "../support/examples.ts";
+import { counts, jobCompleted, later, now, recipientFailed, recipientSent } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { cancelled, completed, failed, paused, pending, processing, scheduled } from "../support/histories.ts";
 import { jobsWith } from "../support/read-side.ts";
 import { startApi } from "../support/running-api.ts";
+
+const reached = [...processing(), ...[0, 1, 2].map((recipient) => recipientSent({ recipient })), jobCompleted()];
 
 describe("Many jobs, changed in one call", () => {
   let service: ApiWithReadSide;
@@ -27,7 +29,7 @@ describe("Many jobs, changed in one call", () => {
     (await service.readSide.log.readDecisions(job as JobRef)).map(({ event }) => event.type);
 
   it("are counted by a dry run, which changes nothing: those whose status allows the action", async () => {
-    const [waiting] = await happens(pending(), processing(), scheduled(), paused(), completed(), failed(), cancelled());
+    const [waiting] = await happens(pending(), processing(), scheduled(), paused(), reached, failed(), cancelled());
     for (const [action, matched] of [
       ["cancel", 4],
       ["pause", 3],
@@ -85,16 +87,18 @@ describe("Many jobs, changed in one call", () => {
     expect((await typesOf(jobs[0])).slice(-2)).to.deep.equal(["JobPaused", "JobResumed"]);
   });
 
-  it("are retried, but for those that completed without a failure", async () => {
-    const [whole, half, dead] = await happens(completed(), processing(), failed());
+  it("are retried, but for those that completed and have reached everybody", async () => {
+    const leftOut = jobCompleted({ counts: counts({ sent: 1, pending: 2 }) });
+    const toSome = [...processing(), recipientSent({ recipient: 0 }), leftOut];
+    const [whole, half, some, dead] = await happens(reached, processing(), toSome, failed());
     await service.readSide.happens(
       half as JobRef,
       recipientFailed(),
       jobCompleted({ counts: counts({ sent: 2, failed: 1 }) }),
     );
     await service.readSide.caughtUp("jobs");
-    const { body } = await bulk({ action: "retry", filter: { createdBefore: later }, expected: 2 });
-    expect(idsOf(body.changed)).to.deep.equal([String(half?.jobId), String(dead?.jobId)].sort());
+    const { body } = await bulk({ action: "retry", filter: { createdBefore: later }, expected: 3 });
+    expect(idsOf(body.changed)).to.deep.equal([half, some, dead].map((job) => String(job?.jobId)).sort());
     expect(await typesOf(whole)).not.to.include("JobRetried");
   });
 
