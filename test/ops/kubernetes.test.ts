@@ -216,6 +216,12 @@ describe("the manifests for Kubernetes", () => {
     expect(containerOf(named("StatefulSet", "mysql")).args).to.deep.equal(compose.services.mysql.command);
   });
 
+  it("limit the log to less than its servers store, so that what was accepted finds room when new jobs are refused", () => {
+    const [, gigabytes] = /max_file_store: (\d+)GB/.exec(named("ConfigMap", "nats").data["nats.conf"]) ?? [];
+    const stored = Number(gigabytes) * 1024 ** 3;
+    expect(Number(named("ConfigMap", "waybill").data.JOBS_MAX_BYTES)).to.be.within(stored / 3, stored * 0.8);
+  });
+
   it("have a configuration that NATS takes", async () => {
     const { nats: binary } = await locateOwnBinaries();
     const run = promisify(execFile);
