@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
 
 const hostile = "<img src=x onerror=alert(1)> & <b>Grüße</b>";
 
@@ -58,6 +59,44 @@ describe("The page of a job", () => {
     const row = page.getByRole("row", { name: /rejected/ });
     await row.getByText("no such user").waitFor();
     await row.getByRole("link", { name: "nobody@example.com" }).waitFor();
+  });
+});
+
+describe("A dashboard whose network swallows everything", () => {
+  it("says after a while that the service cannot be reached, and goes on by itself", async () => {
+    const stage = await dashboardStage();
+    const { hostname, port } = new URL(stage.url);
+    const network = await startTcpProxy({ host: hostname, port: Number(port) });
+    const watched = await openPage(`http://127.0.0.1:${network.port}`);
+    const { page } = watched;
+    try {
+      stage.mailServer.hold();
+      const jobId = await stage.api.create({ subject: "Far away", body: "x", recipients: ["ada@example.com"] });
+      await page.clock.install();
+      await page.goto(`http://127.0.0.1:${network.port}/#/jobs/${jobId}`);
+      await page.reload();
+      await page.getByLabel("Progress of the job").getByText("processing").waitFor();
+      network.stall();
+      const trouble = page.getByText("The service cannot be reached").first();
+      for (let minutes = 0; minutes < 3; minutes += 1) {
+        await page.clock.fastForward(60_000);
+        if (await trouble.isVisible()) break;
+      }
+      await trouble.waitFor({ timeout: 5000 });
+      await network.restore();
+      stage.mailServer.release();
+      await page.getByLabel("Progress of the job").getByText("completed").waitFor();
+      await page.goto(`http://127.0.0.1:${network.port}/#/jobs`);
+      await page.getByRole("link", { name: "Far away" }).waitFor();
+      network.stall();
+      // A request that is repeated begins with the first step.
+      for (const _ of [1, 2]) await page.clock.fastForward(40_000);
+      await page.getByRole("main").getByText("The service cannot be reached").waitFor({ timeout: 5000 });
+    } finally {
+      stage.mailServer.release();
+      await watched.close();
+      await network.stop();
+    }
   });
 });
 

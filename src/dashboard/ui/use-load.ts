@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { get, isPassing } from "./api/client.ts";
-import { type Problem, toProblem } from "./api/problem.ts";
+import { type Problem, toProblem, unreachable } from "./api/problem.ts";
 
 export type Loaded<Value> = {
   /** The last loaded value; it stays while the next one loads, so that nothing flashes. */
@@ -13,6 +13,12 @@ export type Loaded<Value> = {
 };
 
 type State<Value> = { readonly question: string; readonly value: Value | null; readonly problem: Problem | null };
+
+/**
+ * A network that swallows packets is noticed by the browser after many minutes: so long the page would show what is long past.
+ * What is loaded once may take longer.
+ */
+const answersWithinMs = 30_000;
 
 /** The wait after a temporary failure, even for data that is otherwise loaded once. */
 const retryMs = 3000;
@@ -40,15 +46,19 @@ export function useLoad<Value>(
     };
     const ask = async (): Promise<void> => {
       let nextMs = everyMs;
+      const late = new AbortController();
+      const limit = everyMs === null ? undefined : setTimeout(() => late.abort(), answersWithinMs);
       try {
-        const value = await latest.current(going.signal);
+        const value = await latest.current(AbortSignal.any([going.signal, late.signal]));
         if (going.signal.aborted) return;
         setState({ question, value, problem: null });
       } catch (failure) {
         if (going.signal.aborted) return;
-        const problem = toProblem(failure);
+        const problem = late.signal.aborted ? unreachable() : toProblem(failure);
         setState((before) => ({ question, value: before.question === question ? before.value : null, problem }));
         if (isPassing(problem)) nextMs = Math.max(problem.retryAfterMs ?? 0, everyMs ?? retryMs);
+      } finally {
+        clearTimeout(limit);
       }
       if (nextMs !== null) askLater(nextMs);
     };
