@@ -46,11 +46,12 @@ export async function examineNats(place: NatsPlace): Promise<readonly Finding[]>
     ];
     const jetStream = await examineJetStream(connection);
     if (jetStream.level === "serious") return [...findings, jetStream];
-    findings.push(await examineDurability(version, place), await examineStoring(connection, place));
+    const storing = await examineStoring(connection, place);
+    findings.push(await examineDurability(version, place), storing);
     if (isClustered(connection)) {
       findings.push(...(await examineCopies(await connection.nats.jetstreamManager({ checkAPI: false }))));
     }
-    return [...findings, ...(await examineLog(connection, prefix))];
+    return [...findings, ...(await examineLog(connection, prefix, storing.level === "fine"))];
   } finally {
     await connection.close();
   }
@@ -156,13 +157,18 @@ async function examineStoring(connection: JetStreamConnection, { prefix, replica
   }
 }
 
-/** Examines how full the log is, if there is one, and the clock of the server. */
-async function examineLog({ nats }: JetStreamConnection, prefix: string): Promise<readonly Finding[]> {
+/** Examines how full the log is, if there is one, and the clock of the server, which only a message that it stores now shows. */
+async function examineLog(
+  { nats }: JetStreamConnection,
+  prefix: string,
+  hasStored: boolean,
+): Promise<readonly Finding[]> {
   const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerMs });
   const info = await manager.streams.info(streamName(prefix, "JOBS")).catch(() => null);
   const findings: Finding[] = [];
   if (info === null) findings.push(fine("nats", "There is no log yet; the first start of the service creates it"));
   else findings.push(examineRoom(info.state.bytes, info.config.max_bytes));
+  if (!hasStored) return findings;
   const canary = `${streamName(prefix, "CANARY")}_1`;
   const before = Date.now();
   const stored = await manager.streams.getMessage(canary, { last_by_subj: ">" }).catch(() => null);

@@ -2,9 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
+import { connect } from "nats";
 import { CommandFailed } from "../../src/cli/command-failed.ts";
 import { addDoctorCommand } from "../../src/cli/doctor.ts";
+import { streamFilter, streamName } from "../../src/event-log/subjects.ts";
 import type { Finding } from "../../src/health/finding.ts";
 import { isAtLeast } from "../../src/nats/server-version.ts";
 import { startDatabaseServer } from "../../src/standalone/own-database-server.ts";
@@ -102,6 +105,25 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
       if (!(isSet && knows)) expect(said?.advice).to.include("sync_interval: always");
     });
   }
+
+  it("takes no old message for the clock of a NATS that stores none", async () => {
+    const own = await startOwn(`jetstream { store_dir: "${join(stage.folder, "sealed")}" }`);
+    if (own === null) return;
+    const { prefix } = stage.surroundings.nats;
+    const nats = await connect({ servers: [own.url] });
+    const { streams } = await nats.jetstreamManager();
+    const subject = streamFilter(prefix, "CANARY").replace(">", "1");
+    const { config } = await streams.add({ name: `${streamName(prefix, "CANARY")}_1`, subjects: [subject] });
+    await nats.jetstream().publish(subject, "before");
+    await nats.request(`$JS.API.STREAM.UPDATE.${config.name}`, JSON.stringify({ ...config, sealed: true }));
+    await nats.close();
+    // As much as two clocks may differ, and an answer may take.
+    await pause(4500);
+    const findings = await examine(placeOf(own));
+    await own.stop();
+    expect(seriousOnes(findings).join("\n")).to.match(/^nats: NATS does not store a message: .*$/);
+    expect(findings.filter(({ what }) => /clock of NATS/.test(what))).to.deep.equal([]);
+  });
 
   it("finds a clock of the database that is off", async function () {
     this.timeout(120_000);
