@@ -12,7 +12,7 @@ if (!/^[\w-]+$/.test(TENANT))
 if (!/^[\w-]+$/.test(CONSUMER)) end(`CONSUMER is "${CONSUMER}"; expected letters, digits, _ and -`);
 if (FROM !== undefined && !/^[1-9]\d{0,14}$/.test(FROM)) end(`FROM is "${FROM}"; expected the sequence of an entry`);
 
-const nats = await connect({ servers: NATS_URL, user: NATS_USER, pass: NATS_PASSWORD }).catch(giveUp);
+const nats = await connect({ servers: NATS_URL.split(","), user: NATS_USER, pass: NATS_PASSWORD }).catch(giveUp);
 const manager = await nats.jetstreamManager().catch(giveUp);
 // NATS would take it, and leave out what comes until then.
 const { last_seq: last } = (await manager.streams.info("JOBS")).state;

@@ -10,7 +10,7 @@ type WaybillEvent = { readonly id: string; readonly type: string; readonly subje
 const { NATS_URL = "127.0.0.1:4222", NATS_USER = "acme", NATS_PASSWORD = "", CONSUMER = "acme" } = process.env;
 
 const nats = await connect({
-  servers: NATS_URL,
+  servers: NATS_URL.split(","),
   user: NATS_USER,
   pass: NATS_PASSWORD,
   // All that the user may listen to.
