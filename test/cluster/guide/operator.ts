@@ -18,7 +18,7 @@ type NodeName = keyof typeof addresses;
 export const [firstNodes, lastNodes] = [["n1", "n2", "n3"] as const, ["n1", "n2", "n4"] as const];
 
 /** On a machine that has much else to do. */
-const blockMs = 90_000;
+const blockMs = 120_000;
 
 /** Does what the guide says, in one bash, heading by heading. */
 export type Operator = {
