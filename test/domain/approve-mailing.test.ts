@@ -5,13 +5,13 @@ import type { ApprovalTerms, MailingCommand } from "../../src/domain/mailing/com
 import { mailingDecider } from "../../src/domain/mailing/decider.ts";
 import type { MailingEvent } from "../../src/domain/mailing/events.ts";
 import type { MailingState } from "../../src/domain/mailing/state.ts";
+import { chanceOf } from "../support/chance-of.ts";
 import {
   add,
   added,
   at,
   cancel,
   cancelled,
-  chanceOf,
   created,
   end,
   given,

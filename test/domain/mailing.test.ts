@@ -3,13 +3,13 @@ import type { MailingCommand } from "../../src/domain/mailing/commands.ts";
 import { resultOf } from "../../src/domain/mailing/counts.ts";
 import { mailingDecider } from "../../src/domain/mailing/decider.ts";
 import type { MailingEvent } from "../../src/domain/mailing/events.ts";
+import { chanceOf } from "../support/chance-of.ts";
 import {
   add,
   added,
   at,
   cancel,
   cancelled,
-  chanceOf,
   counts,
   created,
   end,

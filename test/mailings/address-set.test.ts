@@ -1,19 +1,9 @@
 import { expect } from "chai";
 import { createAddressSet } from "../../src/mailings/address-set.ts";
+import { chanceOf } from "../support/chance-of.ts";
 import { runsOf } from "../support/property-runs.ts";
 
 const [steps, many] = [runsOf(20_000), runsOf(300_000)];
-
-/** The same numbers for the same seed (mulberry32). */
-function chanceOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 describe("the addresses of a mailing", () => {
   for (const seed of [1, 2, 3, 4, 5]) {
@@ -23,7 +13,7 @@ describe("the addresses of a mailing", () => {
       const known = new Set<string>();
       const range = 10 ** (1 + seed);
       for (let step = 0; step < steps; step += 1) {
-        const address = `person${Math.floor(chance() * range)}@example.com`;
+        const address = `person${chance(range)}@example.com`;
         const isKnown = known.has(address);
         if (set.has(address) !== isKnown || set.add(address) === isKnown) expect.fail(`${address} in step ${step}`);
         known.add(address);

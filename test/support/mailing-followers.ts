@@ -4,6 +4,7 @@ import type { Listening } from "../../src/event-log/following/active-process.ts"
 import type { CheckpointStore } from "../../src/event-log/following/checkpoint-store.ts";
 import { createListening, type Listener } from "../../src/event-log/following/listener.ts";
 import { createMailingListener } from "../../src/mailings/follow-mailings.ts";
+import { chanceOf } from "./chance-of.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { emptySuppressions } from "./empty-suppressions.ts";
 import type { Stored } from "./mailings.ts";
@@ -11,11 +12,8 @@ import { createMemoryResultStore } from "./memory/memory-result-store.ts";
 
 /** A log that does not answer now and then, whether or not it did what it was asked to. */
 export function unreliable(log: EventLog, seed: number): EventLog {
-  let random = seed;
-  const fails = (): boolean => {
-    random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return random % 20 === 0;
-  };
+  const chance = chanceOf(seed);
+  const fails = (): boolean => chance(20) === 0;
   const sometimes =
     <Given extends readonly unknown[], Result>(ask: (...given: Given) => Promise<Result>) =>
     async (...given: Given): Promise<Result> => {

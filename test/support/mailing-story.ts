@@ -73,12 +73,3 @@ export const end = (number: number, given: RecipientCounts): MailingCommand => (
   parts: [{ part: number, result: "completed", counts: given }],
   retries: 0,
 });
-
-/** Numbers below a bound, the same for a seed. */
-export function chanceOf(seed: number): (below: number) => number {
-  let random = seed;
-  return (below) => {
-    random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((random / 2_147_483_648) * below);
-  };
-}

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { createJetStreamContentStore } from "../../../src/content/jetstream-content-store.ts";
+import { chanceOf } from "../../support/chance-of.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OpenedLog, openJetStreamLog } from "../../support/jetstream-log.ts";
 import { createMemoryCheckpointStore } from "../../support/memory/memory-checkpoint-store.ts";
@@ -87,13 +88,13 @@ async function dieAt(stage: ScheduleStage, step: number): Promise<void> {
 /** Some times pass; at each, two processes die at a step of their own, and a third one does what they have left. */
 async function live(stage: ScheduleStage, seed: number): Promise<void> {
   const checkpoints = createMemoryCheckpointStore();
-  const random = randomOf(seed);
+  const chance = chanceOf(seed);
   await addSchedule(stage, { overlap: seed % 2 === 0 ? "skip" : "queue", catchUp: "one" });
   for (let minute = 5; minute <= 30; minute += 5) {
-    const dying = () => dyingAt(stage, 1 + Math.floor(random() * mostSteps)).stage;
+    const dying = () => dyingAt(stage, 1 + chance(mostSteps)).stage;
     const both = [followSchedules(dying(), checkpoints), followSchedules(dying(), createMemoryCheckpointStore())];
     stage.clock.move(at(`10:${String(minute).padStart(2, "0")}:00`));
-    await pause(random() * 30);
+    await pause(chance(30));
     await Promise.all(both.map((one) => one.stop(1)));
     const third = followSchedules(stage, checkpoints);
     await eventually(async () => expect((await firedBy(stage)).length).to.be.greaterThan(0));
@@ -112,15 +113,6 @@ async function live(stage: ScheduleStage, seed: number): Promise<void> {
   // The last one may have been fired a moment before the end.
   expect(fired.slice(0, made.length)).to.deep.equal(made);
   expect(fired.length - made.length).to.be.lessThan(2);
-}
-
-/** From 0 to below 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
 }
 
 /** A process that dies before its n-th request, or after it: nothing that it asks for from then on is done. */

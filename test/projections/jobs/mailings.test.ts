@@ -7,6 +7,7 @@ import { hasMailingEnded, isNotStarted } from "../../../src/domain/mailing/state
 import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { mailingFromLog } from "../../../src/history/mailing-from-log.ts";
 import { createPart } from "../../../src/mailings/create-part.ts";
+import { chanceOf } from "../../support/chance-of.ts";
 import {
   jobCancelled,
   jobCompleted,
@@ -113,11 +114,7 @@ describe("The mailings of the read model", function () {
   });
 
   it("are what the log says of each, in lists and alone, also after a rebuild", async () => {
-    let seed = 4711;
-    const chance = (below: number): number => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return Math.floor((seed / 2_147_483_648) * below);
-    };
+    const chance = chanceOf(4711);
     const runner = side.startProjector(jobsProjector);
     const mailings: JobRef[] = [];
     for (let one = 0; one < 60; one += 1) mailings.push(await anyMailing(chance));
