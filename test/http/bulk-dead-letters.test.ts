@@ -1,11 +1,13 @@
 import { expect } from "chai";
 import { deadLettersProjector } from "../../projections/dead-letters/projector.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import type { JobSettings } from "../../src/domain/job/events.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
-import { jobFailed, later, recipientFailed, recipientSent, tooManyFailures } from "../support/examples.ts";
+import { jobFailed, later, now, recipientFailed, recipientSent, tooManyFailures } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { failed, processing } from "../support/histories.ts";
+import { decide, draftMailing } from "../support/mailings.ts";
 import { exampleJobContent } from "../support/read-side.ts";
 
 const refusal = "554 5.7.1 not today";
@@ -21,14 +23,18 @@ describe("Many dead letters, decided about in one call", () => {
   afterEach(() => service.close());
 
   /** Jobs whose recipient 0 was sent; the others were refused with these words. */
-  const fail = async (words: string, count: number, tenant = "default"): Promise<readonly JobRef[]> => {
+  const fail = async (
+    words: string,
+    count: number,
+    { tenant = "default", ...settings }: Partial<JobSettings> & { readonly tenant?: string } = {},
+  ): Promise<readonly JobRef[]> => {
     const { readSide } = service;
     const content = encodeContent(exampleJobContent);
     const error = { code: "rejected", message: words, replyCode: 554, statusCode: null };
     const jobs = Array.from({ length: count }, () => newJob(tenant));
     for (const job of jobs) {
       await readSide.contentStore.put(job, content);
-      const begin = processing({ contentSha256: digestOf(content) });
+      const begin = processing({ contentSha256: digestOf(content), ...settings });
       const refused = [1, 2].map((recipient) => recipientFailed({ recipient, error }));
       await readSide.happens(job, ...begin, recipientSent(), ...refused, jobFailed());
     }
@@ -46,7 +52,7 @@ describe("Many dead letters, decided about in one call", () => {
   it("are listed by what the mail servers said, the most frequent first", async () => {
     await fail(refusal, 2);
     await fail(unknown, 1);
-    await fail(unknown, 5, "other");
+    await fail(unknown, 5, { tenant: "other" });
     const { status, body } = await ask("GET", "/causes?status=open");
     expect(status).to.equal(200);
     expect(body.data.map(({ code, cause, letters }: Record<string, unknown>) => [code, cause, letters])).to.deep.equal([
@@ -82,6 +88,16 @@ describe("Many dead letters, decided about in one call", () => {
     const { body } = await bulk(call);
     expect(body).to.deep.include({ changed: [], unchanged: 2, skipped: [] });
     expect((await typesOf(jobs[0])).filter((type) => type === "JobRequeued")).to.have.length(1);
+  });
+
+  it("are not requeued where they are parts of a mailing that was cancelled", async () => {
+    const mailing = await draftMailing(service.readSide);
+    await decide(service.readSide, mailing, { type: "CancelMailing", at: now, reason: null });
+    const [alone, part] = [await fail(refusal, 1), await fail(refusal, 1, { mailingId: mailing.jobId })].flat();
+    const { body } = await bulk({ action: "requeue", filter: { cause: refusal }, expected: 2 });
+    expect(body.changed.map(({ id }: { id: string }) => id)).to.deep.equal([letterOf(alone as JobRef)]);
+    expect(body.skipped).to.deep.equal([{ id: letterOf(part as JobRef), code: "mailing-has-ended" }]);
+    expect((await typesOf(part)).at(-1)).to.equal("JobFailed");
   });
 
   it("are ignored, for a reason", async () => {

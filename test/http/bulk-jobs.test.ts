@@ -7,6 +7,7 @@ import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-
 import { counts, jobCompleted, later, now, recipientFailed, recipientSent } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { cancelled, completed, failed, paused, pending, processing, scheduled } from "../support/histories.ts";
+import { decide, draftMailing } from "../support/mailings.ts";
 import { jobsWith } from "../support/read-side.ts";
 import { startApi } from "../support/running-api.ts";
 
@@ -100,6 +101,16 @@ describe("Many jobs, changed in one call", () => {
     const { body } = await bulk({ action: "retry", filter: { createdBefore: later }, expected: 3 });
     expect(idsOf(body.changed)).to.deep.equal([half, some, dead].map((job) => String(job?.jobId)).sort());
     expect(await typesOf(whole)).not.to.include("JobRetried");
+  });
+
+  it("are not retried where they are parts of a mailing that was cancelled", async () => {
+    const [going, over] = [await draftMailing(service.readSide), await draftMailing(service.readSide)];
+    await decide(service.readSide, over, { type: "CancelMailing", at: now, reason: null });
+    const jobs = await happens(failed({ mailingId: going.jobId }), failed({ mailingId: over.jobId }));
+    const { body } = await bulk({ action: "retry", filter: { status: ["failed"] }, expected: 2 });
+    expect(idsOf(body.changed)).to.deep.equal([jobs[0]?.jobId]);
+    expect(body.skipped).to.deep.equal([{ id: jobs[1]?.jobId, code: "mailing-has-ended" }]);
+    expect((await typesOf(jobs[1])).at(-1)).to.equal("JobFailed");
   });
 
   it("are not retried twice where the same call comes twice", async () => {

@@ -1,9 +1,11 @@
 import { handleCommand } from "../../commands/handle-command.ts";
+import { readJob } from "../../commands/read-version.ts";
 import type { Instant } from "../../domain/message.ts";
 import type { RunRef } from "../../event-log/event-log.ts";
 import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { requeueJob } from "../../intake/requeue-job.ts";
+import { createCancelledMailings } from "../../mailings/cancelled-mailings.ts";
 import { type BulkLettersRequest, bulkLettersRequest, instantOf, readBulkLetters } from "../../schemas/bulk-request.ts";
 import { faultAt } from "../../schemas/fault.ts";
 import { bulkResult, toBulkAnswer } from "../answers/bulk.ts";
@@ -88,7 +90,10 @@ function actOn(
 
   const isDone = async ({ job }: RunRef): Promise<boolean> =>
     isDecided(await log.readDecisions(job), { type: decidedBy[asked.action], actor: cause.actor, asOf });
+  const isOfCancelled = createCancelledMailings(log);
   const requeue = async (id: string, letter: RunRef, isOurs: boolean): Promise<Acted> => {
+    if (await isOfCancelled(letter.job, (await readJob(log, letter.job)).state))
+      return { id, outcome: "skipped", code: "mailing-has-ended" };
     const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause, at: now() });
     if (requeued.outcome === "rejected") return { id, outcome: "skipped", code: requeued.rejection.code };
     if (requeued.outcome === "impossible") return { id, outcome: "skipped", code: requeued.why };

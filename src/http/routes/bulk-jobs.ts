@@ -12,6 +12,7 @@ import type { JobRef, StoredEvent } from "../../event-log/event-log.ts";
 import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
+import { createCancelledMailings } from "../../mailings/cancelled-mailings.ts";
 import {
   type BulkJobsRequest,
   bulkJobsRequest,
@@ -156,6 +157,7 @@ function actOn(dependencies: RouteDependencies, request: ApiRequest, asked: Bulk
   const { log, ownWrites, now } = request.inTime(dependencies);
   const { tenant } = request.context;
   const cause = toCause(request.context);
+  const isOfCancelled = createCancelledMailings(log);
   const decide = async (id: string, job: JobRef, isAgain: boolean): Promise<Acted> => {
     const decisions = await log.readDecisions(job);
     if (isAgain && isDecided(decisions, { type: decidedBy[asked.action], actor: cause.actor, asOf })) {
@@ -164,8 +166,10 @@ function actOn(dependencies: RouteDependencies, request: ApiRequest, asked: Bulk
     // Where an earlier call has retried it, it is not retried again.
     const isNewer = (decisions.at(-1)?.event.at ?? "") > asOf;
     if (asked.action === "retry" && isNewer) return { id, outcome: "skipped", code: "changed-since" };
-    const options = { from: foldDecisions(decisions) };
-    const outcome = await handleCommand(log, job, commandOf(asked, now()), cause, options);
+    const from = foldDecisions(decisions);
+    if (asked.action === "retry" && (await isOfCancelled(job, from.state)))
+      return { id, outcome: "skipped", code: "mailing-has-ended" };
+    const outcome = await handleCommand(log, job, commandOf(asked, now()), cause, { from });
     if (outcome.outcome === "rejected") return { id, outcome: "skipped", code: outcome.rejection.code };
     if (outcome.events.length === 0) return { id, outcome: "unchanged" };
     ownWrites.remember(job, outcome.sequence);
