@@ -71,6 +71,7 @@ export const ofDevelopers: Readonly<Record<string, readonly Executed[]>> = {
       "test/erasure/unmade-parts.test.ts",
       "are erased where their mailing was cancelled",
     ],
+    ["A tenant may have 5,000 mailings", decisions, "is not started where the tenant has 5000 open"],
     ["`waybill send` does all of this", send, "mails every row once, with its own variables, in one mailing"],
     ["A row that cannot be mailed", send, "names the lines without a usable address, and sends nothing"],
     ["After Ctrl-C, a crash or a lost", "test/cli/killed-send.test.ts", "by SIGKILL and by SIGINT, goes on"],
