@@ -85,12 +85,16 @@ export function toLoggable(failure: unknown): Readonly<Record<string, unknown>> 
   return { name: failure.name, code, message, frames, cause };
 }
 
-/** The failure in words for people: the message of the database server if there is one. */
+/** The failure in words for people: the message of the database server if there is one, without the values that it quotes. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const { sqlMessage } = failure as Error & { sqlMessage?: unknown };
-  return typeof sqlMessage === "string" ? sqlMessage : failure.message;
+  return typeof sqlMessage === "string" ? withoutValues(sqlMessage) : failure.message;
 }
+
+/** A row's values, as in `Duplicate entry '…' for key`, are addresses and subjects; other quotes are names of tables and columns. */
+const withoutValues = (sqlMessage: string): string =>
+  sqlMessage.replace(/\b(entry|value:?|near) '.*?'(?= for | at |$)/gs, "$1 '…'");
 
 type LogLine = (fields: object, message: string) => void;
 
