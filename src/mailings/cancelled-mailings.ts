@@ -2,18 +2,15 @@ import { readMailing } from "../commands/read-version.ts";
 import type { JobState } from "../domain/job/state.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 
-/** Whether a job is a part of a mailing that was cancelled. Throws Unavailable. */
-export type IsOfCancelled = (job: JobRef, state: JobState) => Promise<boolean>;
-
 /**
- * For actions on many jobs: a cancel of a mailing is final, and nobody has looked at its failed parts one by one. Reads each
- * mailing once.
+ * Asks whether a job is a part of a mailing that was cancelled, for actions on many jobs at once: a cancel of a mailing is
+ * final, and its failed parts are not chosen one by one there. Reads each mailing once. Throws Unavailable.
  */
-export function createCancelledMailings(log: EventLog): IsOfCancelled {
+export function createCancelledMailings(log: EventLog) {
   const known = new Map<string, Promise<boolean>>();
   const isCancelled = async (mailing: JobRef): Promise<boolean> =>
     (await readMailing(log, mailing)).state.status === "cancelled";
-  return async ({ tenant }, state) => {
+  return async ({ tenant }: JobRef, state: JobState): Promise<boolean> => {
     const mailingId = state.status === "absent" ? undefined : state.settings.mailingId;
     if (mailingId === undefined) return false;
     const answer = known.get(mailingId) ?? isCancelled({ tenant, jobId: mailingId });

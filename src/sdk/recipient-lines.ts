@@ -74,7 +74,7 @@ function toStream(
   let next: ReturnType<typeof chunks.next> | null = null;
   const ask = (): ReturnType<typeof chunks.next> => {
     const asked = chunks.next();
-    // It may fail while nobody reads.
+    // The source may fail between two reads; the next one tells.
     asked.catch(() => {});
     return asked;
   };

@@ -7,7 +7,7 @@ import { CannotStart } from "../process/lifecycle.ts";
 
 const run = promisify(execFile);
 
-/** Servers live in folders that are in root's PATH only, on a Mac in no daemon's, or, as MariaDB on Fedora, in nobody's. */
+/** Servers live in folders that only root has in its PATH, that no daemon has on a Mac, or that no PATH has: MariaDB on Fedora. */
 const usualFolders = [
   "/usr/sbin",
   "/usr/libexec",
