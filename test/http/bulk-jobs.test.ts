@@ -7,7 +7,7 @@ import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-
 import { counts, jobCompleted, later, now, recipientFailed, recipientSent } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { cancelled, completed, failed, paused, pending, processing, scheduled } from "../support/histories.ts";
-import { decide, draftMailing } from "../support/mailings.ts";
+import { decide, draftMailing, importInto, people } from "../support/mailings.ts";
 import { jobsWith } from "../support/read-side.ts";
 import { startApi } from "../support/running-api.ts";
 
@@ -111,6 +111,20 @@ describe("Many jobs, changed in one call", () => {
     expect(idsOf(body.changed)).to.deep.equal([jobs[0]?.jobId]);
     expect(body.skipped).to.deep.equal([{ id: jobs[1]?.jobId, code: "mailing-has-ended" }]);
     expect((await typesOf(jobs[1])).at(-1)).to.equal("JobFailed");
+  });
+
+  it("are not resumed where they are parts of a mailing that is paused", async () => {
+    const [going, still] = [await draftMailing(service.readSide), await draftMailing(service.readSide)];
+    for (const mailing of [going, still]) {
+      await importInto(service.readSide, mailing, people(1));
+      await decide(service.readSide, mailing, { type: "StartMailing", at: now, scheduledAt: null });
+    }
+    await decide(service.readSide, still, { type: "PauseMailing", at: now, reason: null });
+    const jobs = await happens(paused({ mailingId: going.jobId }), paused({ mailingId: still.jobId }));
+    const { body } = await bulk({ action: "resume", filter: { status: ["paused"] }, expected: 2 });
+    expect(idsOf(body.changed)).to.deep.equal([jobs[0]?.jobId]);
+    expect(body.skipped).to.deep.equal([{ id: jobs[1]?.jobId, code: "mailing-is-paused" }]);
+    expect((await typesOf(jobs[1])).at(-1)).to.equal("JobPaused");
   });
 
   it("are not retried twice where the same call comes twice", async () => {

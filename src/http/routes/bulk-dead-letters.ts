@@ -5,7 +5,7 @@ import type { RunRef } from "../../event-log/event-log.ts";
 import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { requeueJob } from "../../intake/requeue-job.ts";
-import { createCancelledMailings } from "../../mailings/cancelled-mailings.ts";
+import { createStatusOfMailing } from "../../mailings/status-of-mailing.ts";
 import { type BulkLettersRequest, bulkLettersRequest, instantOf, readBulkLetters } from "../../schemas/bulk-request.ts";
 import { faultAt } from "../../schemas/fault.ts";
 import { bulkResult, toBulkAnswer } from "../answers/bulk.ts";
@@ -90,9 +90,9 @@ function actOn(
 
   const isDone = async ({ job }: RunRef): Promise<boolean> =>
     isDecided(await log.readDecisions(job), { type: decidedBy[asked.action], actor: cause.actor, asOf });
-  const isOfCancelled = createCancelledMailings(log);
+  const statusOfMailing = createStatusOfMailing(log);
   const requeue = async (id: string, letter: RunRef, isOurs: boolean): Promise<Acted> => {
-    if (await isOfCancelled(letter.job, (await readJob(log, letter.job)).state))
+    if ((await statusOfMailing(letter.job, (await readJob(log, letter.job)).state)) === "cancelled")
       return { id, outcome: "skipped", code: "mailing-has-ended" };
     const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause, at: now() });
     if (requeued.outcome === "rejected") return { id, outcome: "skipped", code: requeued.rejection.code };

@@ -12,7 +12,7 @@ import type { JobRef, StoredEvent } from "../../event-log/event-log.ts";
 import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
-import { createCancelledMailings } from "../../mailings/cancelled-mailings.ts";
+import { createStatusOfMailing } from "../../mailings/status-of-mailing.ts";
 import {
   type BulkJobsRequest,
   bulkJobsRequest,
@@ -157,7 +157,7 @@ function actOn(dependencies: RouteDependencies, request: ApiRequest, asked: Bulk
   const { log, ownWrites, now } = request.inTime(dependencies);
   const { tenant } = request.context;
   const cause = toCause(request.context);
-  const isOfCancelled = createCancelledMailings(log);
+  const statusOfMailing = createStatusOfMailing(log);
   const decide = async (id: string, job: JobRef, isAgain: boolean): Promise<Acted> => {
     const decisions = await log.readDecisions(job);
     if (isAgain && isDecided(decisions, { type: decidedBy[asked.action], actor: cause.actor, asOf })) {
@@ -167,8 +167,9 @@ function actOn(dependencies: RouteDependencies, request: ApiRequest, asked: Bulk
     const isNewer = (decisions.at(-1)?.event.at ?? "") > asOf;
     if (asked.action === "retry" && isNewer) return { id, outcome: "skipped", code: "changed-since" };
     const from = foldDecisions(decisions);
-    if (asked.action === "retry" && (await isOfCancelled(job, from.state)))
-      return { id, outcome: "skipped", code: "mailing-has-ended" };
+    const stands = standing[asked.action];
+    if (stands !== undefined && (await statusOfMailing(job, from.state)) === stands.status)
+      return { id, outcome: "skipped", code: stands.code };
     const outcome = await handleCommand(log, job, commandOf(asked, now()), cause, { from });
     if (outcome.outcome === "rejected") return { id, outcome: "skipped", code: outcome.rejection.code };
     if (outcome.events.length === 0) return { id, outcome: "unchanged" };
@@ -184,6 +185,12 @@ function actOn(dependencies: RouteDependencies, request: ApiRequest, asked: Bulk
     }
   };
 }
+
+/** What was decided about a mailing as a whole, and its parts are left out for. */
+const standing: Partial<Record<JobAction, { readonly status: "paused" | "cancelled"; readonly code: string }>> = {
+  resume: { status: "paused", code: "mailing-is-paused" },
+  retry: { status: "cancelled", code: "mailing-has-ended" },
+};
 
 const decidedBy: Readonly<Record<JobAction, JobEvent["type"]>> = {
   cancel: "JobCancelled",
