@@ -194,10 +194,14 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const found = partOf.get(keyOf(stored));
     if (found === undefined) return null;
     const { mailing, part } = found;
-    const noted = serially(mailing.ref, async () => {
-      if (stored.sequence < mailing.retriedAt) return;
-      mailing.ended.set(part, await endOf(ports.log, stored, event));
-      mailing.running.delete(part);
+    // The ends of one part come one after the other; what else is decided about the mailing does not wait for its last mails.
+    const noted = serially(stored, async () => {
+      const end = await endOf(ports.log, stored, event);
+      await serially(mailing.ref, async () => {
+        if (stored.sequence < mailing.retriedAt) return;
+        mailing.ended.set(part, end);
+        mailing.running.delete(part);
+      });
     });
     // The next part does not wait for the others to end, nor are ends lost where there is no room for it.
     const cause = causedBy(stored);

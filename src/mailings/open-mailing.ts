@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { handleMailingCommand } from "../commands/handle-command.ts";
 import {
   foldDecisions,
@@ -11,11 +12,16 @@ import { foldJobView, outcomesOf } from "../domain/job/job-view.ts";
 import { asksForReports } from "../domain/mailing/brakes.ts";
 import { noCounts } from "../domain/mailing/counts.ts";
 import type { EndedPart } from "../domain/mailing/events.ts";
-import type { ExistingMailing } from "../domain/mailing/state.ts";
+import { type ExistingMailing, hasMailingEnded } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { FeedbackEvent } from "../domain/recipients/feedback.ts";
+import { recipientsInDoubt } from "../domain/recipients/ledger.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import type { Tended } from "../event-log/following/look-again.ts";
+
+/** Longer than a mail server takes for a mail, unless something is wrong. */
+const settleMs = 10_000;
+const lookAgainMs = 250;
 
 /** An end takes up to 160 bytes, and an entry of the log at most a megabyte. */
 const recordedAtOnce = 5000;
@@ -80,11 +86,13 @@ export async function findMade(log: EventLog, mailing: OpenMailing): Promise<voi
   mailing.running.clear();
   mailing.again.clear();
   mailing.ended.clear();
+  const { state } = mailing.version;
+  const isCounted = state.status !== "absent" && !hasMailingEnded(state);
   for (mailing.made = 0; mailing.made < parts.length; mailing.made += 1) {
     const part = parts[mailing.made];
     if (part === undefined) break;
     if (part.counts !== null) continue;
-    const run = await findRun(log, { ...mailing.ref, jobId: part.jobId }, mailing.retriedAt);
+    const run = await findRun(log, { ...mailing.ref, jobId: part.jobId }, mailing.retriedAt, isCounted);
     if (run.found === "none") break;
     note(mailing, mailing.made, run);
   }
@@ -149,8 +157,8 @@ export type Run =
   | { readonly found: "before"; readonly version: JobVersion }
   | ({ readonly found: "ended" } & PartEnd);
 
-/** `retriedAt` is the place in the log after which its run counts. */
-export async function findRun(log: EventLog, job: JobRef, retriedAt: number): Promise<Run> {
+/** `retriedAt` is the place in the log after which its run counts; of a mailing that was cancelled no end does. */
+export async function findRun(log: EventLog, job: JobRef, retriedAt: number, isCounted = true): Promise<Run> {
   const decisions = await log.readDecisions(job);
   const version = foldDecisions(decisions);
   const { state } = version;
@@ -161,7 +169,9 @@ export async function findRun(log: EventLog, job: JobRef, retriedAt: number): Pr
   const end = decisions.findLast(({ event }) => isJobEnd(event));
   const isOld = end !== undefined && end.sequence < retriedAt;
   if (isOld && state.status !== "cancelled") return { found: "before", version };
-  return { found: "ended", result: state.status, counts: await countsOf(log, job) };
+  const mayStillCount = isCounted && state.status === "cancelled" && end !== undefined;
+  const settlesMs = mayStillCount ? leftToSettle(end.event.at) : 0;
+  return { found: "ended", result: state.status, counts: await countsOf(log, job, settlesMs) };
 }
 
 export function note(mailing: OpenMailing, part: number, run: Run): void {
@@ -172,12 +182,28 @@ export function note(mailing: OpenMailing, part: number, run: Run): void {
 
 /** A job that expired has counted nothing, and a cancel counts nothing. */
 export async function endOf(log: EventLog, job: JobRef, event: JobEnd): Promise<PartEnd> {
-  if (event.type === "JobCancelled") return { result: "cancelled", counts: await countsOf(log, job) };
+  if (event.type === "JobCancelled") {
+    return { result: "cancelled", counts: await countsOf(log, job, leftToSettle(event.at)) };
+  }
   const result = event.type === "JobCompleted" ? "completed" : "failed";
   return { result, counts: event.data.counts ?? (await countsOf(log, job)) };
 }
 
-async function countsOf(log: EventLog, job: JobRef): Promise<RecipientCounts> {
-  const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
-  return view === null ? noCounts : outcomesOf(view);
+/** How long the outcomes of the mails that were on their way at a cancel may still be waited for. */
+const leftToSettle = (cancelledAt: Instant): number =>
+  Math.min(settleMs, Math.max(0, Date.parse(cancelledAt) + settleMs - Date.now()));
+
+/**
+ * Waits so long for the outcomes of what was claimed: they come after a cancel. Where somebody has retried the job meanwhile,
+ * that run settles them.
+ */
+async function countsOf(log: EventLog, job: JobRef, settlesMs = 0): Promise<RecipientCounts> {
+  const settledBy = performance.now() + settlesMs;
+  for (;;) {
+    const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
+    if (view === null) return noCounts;
+    const isSettled = view.status !== "cancelled" || recipientsInDoubt(view.ledger).length === 0;
+    if (isSettled || performance.now() >= settledBy) return outcomesOf(view);
+    await pause(lookAgainMs);
+  }
 }

@@ -3,11 +3,20 @@ import { handleCommand } from "../../src/commands/handle-command.ts";
 import { readJob } from "../../src/commands/read-version.ts";
 import type { MailingEvent } from "../../src/domain/mailing/events.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { type EventLog, type JobRef, keyOf } from "../../src/event-log/event-log.ts";
+import { type EventLog, type JobRef, keyOf, type StoredEvent } from "../../src/event-log/event-log.ts";
 import type { Listener } from "../../src/event-log/following/listener.ts";
 import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
 import { eventually } from "../support/eventually.ts";
-import { jobFailed, jobStarted, now, recipientComplained, retryJob } from "../support/examples.ts";
+import {
+  jobFailed,
+  jobStarted,
+  now,
+  recipientComplained,
+  recipientFailed,
+  recipientSent,
+  recipientsClaimed,
+  retryJob,
+} from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { happen } from "../support/happen.ts";
 import { mailingListenerOf } from "../support/mailing-followers.ts";
@@ -188,6 +197,26 @@ describe("A process that acts on decisions about mailings", function () {
     isHeld = true;
     await listener.act(end, ending());
     expect((await stateOf(stored, mailing)).parts[0]?.counts).to.equal(null);
+  });
+
+  it("counts the mails of a part that were on their way when a person cancelled it", async () => {
+    const mailing = await mailingOf(2);
+    const listener = mailingListenerOf(stored);
+    await act(listener, mailing, "MailingStarted");
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    await happen(stored.log, job, [jobStarted(), recipientsClaimed({ recipients: [0, 1, 2] })]);
+    await handleCommand(stored.log, job, { type: "CancelJob", at: new Date().toISOString(), reason: null }, cause);
+    const acting = listener.act((await stored.log.readDecisions(job)).at(-1) as StoredEvent, ending());
+    await happen(stored.log, job, [recipientSent({ recipient: 0 }), recipientSent({ recipient: 1 })]);
+    // The other part does not wait for the third.
+    await say(mailing, "PauseMailing");
+    const pausing = act(listener, mailing, "MailingPaused");
+    await eventually(async () => expect(await statusesOf(mailing)).to.deep.equal(["cancelled", "paused"]));
+    await happen(stored.log, job, [recipientFailed({ recipient: 2 })]);
+    await Promise.all([acting, pausing]);
+    const ofPart = { total: 10, sent: 2, failed: 1, pending: 7, deferred: 0, unknown: 0, suppressed: 0 };
+    await eventually(async () => expect((await stateOf(stored, mailing)).parts[0]?.counts).to.deep.equal(ofPart));
   });
 
   it("is done with a report while an earlier one is gathered, and counts both", async () => {
