@@ -25,6 +25,7 @@ import {
   recordReports,
   unread,
 } from "./open-mailing.ts";
+import { takeUpAll } from "./take-up.ts";
 import { eraseUnmade, tellAll, tellRunning } from "./tell-parts.ts";
 
 export type MailingPorts = ErasurePorts & {
@@ -145,6 +146,15 @@ export function createMailingListener(ports: MailingPorts): Listener {
     report: ports.report,
   });
 
+  /** One that cannot be read, or has no room, keeps no other from being taken up. */
+  const takeUp = (name: string, ending: Ending): Promise<void> =>
+    decided(refOf(name), takingUp, ending, null).catch((failure: unknown) => {
+      const mailing = open.get(name);
+      if (failure instanceof Unavailable || mailing === undefined) throw failure;
+      ports.report(failure);
+      lookAgain(mailing, new Date().toISOString(), ending);
+    });
+
   return {
     name: "mailings",
     beginAfter: () => 0,
@@ -156,15 +166,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
       takeUp: async (names, ending) => {
         open.clear();
         partOf.clear();
-        for (const name of names) {
-          // One that cannot be read, or has no room, keeps no other from being taken up.
-          await decided(refOf(name), takingUp, ending, null).catch((failure: unknown) => {
-            const mailing = open.get(name);
-            if (failure instanceof Unavailable || mailing === undefined) throw failure;
-            ports.report(failure);
-            lookAgain(mailing, new Date().toISOString(), ending);
-          });
-        }
+        await takeUpAll(names, (name) => takeUp(name, ending));
       },
     },
     act: (stored, ending) => {

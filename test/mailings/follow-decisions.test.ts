@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import { readJob } from "../../src/commands/read-version.ts";
@@ -181,6 +182,42 @@ describe("A process that acts on decisions about mailings", function () {
       await eventually(async () => expect(await statusesOf(odd)).to.deep.equal(["pending"]));
     });
   }
+
+  it("takes up several mailings at a time, and each of them", async () => {
+    const mailings: JobRef[] = [];
+    for (let count = 0; count < 50; count += 1) mailings.push(await mailingOf(1));
+    let [reading, most] = [0, 0];
+    const readMailing: EventLog["readMailing"] = async (...given) => {
+      reading += 1;
+      most = Math.max(most, reading);
+      await pause(2);
+      reading -= 1;
+      return await stored.log.readMailing(...given);
+    };
+    const next = mailingListenerOf({ ...stored, log: { ...stored.log, readMailing } });
+    await next.unfinished?.takeUp(mailings.map(keyOf), ending());
+    for (const mailing of mailings) expect(await statusesOf(mailing)).to.deep.equal(["pending"]);
+    expect(most).to.equal(16);
+  });
+
+  it("takes up none any more once NATS is away, and all in the end", async () => {
+    const mailings: JobRef[] = [];
+    for (let count = 0; count < 50; count += 1) mailings.push(await mailingOf(1));
+    let reads = 0;
+    let isAway = true;
+    const readMailing: EventLog["readMailing"] = async (...given) => {
+      reads += 1;
+      if (isAway) throw new Unavailable("It did not answer.");
+      return await stored.log.readMailing(...given);
+    };
+    const next = mailingListenerOf({ ...stored, log: { ...stored.log, readMailing } });
+    const takeUp = async () => await next.unfinished?.takeUp(mailings.map(keyOf), ending());
+    expect(await failureOf(takeUp())).to.be.instanceOf(Unavailable);
+    expect(reads).to.be.at.most(16);
+    isAway = false;
+    await takeUp();
+    for (const mailing of mailings) expect(await statusesOf(mailing)).to.deep.equal(["pending"]);
+  });
 
   it("is done with the end of a part before it has recorded those that end within a moment", async () => {
     const mailing = await mailingOf(2);
