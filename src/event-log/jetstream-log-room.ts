@@ -1,4 +1,5 @@
 import { isJobEnd, type JobEvent } from "../domain/job/events.ts";
+import { shareOfAccount } from "../nats/account-share.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { decodeMessage } from "./decode-entry.ts";
 import type { StoredEvent } from "./event-log.ts";
@@ -19,8 +20,8 @@ const overheadBytes = 200;
 const shareForJobs = 0.8;
 
 /**
- * Works from the limit of the stream itself, whether the service or an operator has set it. It asks the server at most
- * once a second, so that accepting a job costs no request; in between other processes can add what they write in that
+ * Works from the limit of the stream itself, whether the service or an operator has set it, and from that of the account
+ * that it is in, which its contents and turns share. It asks the server at most once a second, so that accepting a job costs no request; in between other processes can add what they write in that
  * time.
  */
 export async function createJetStreamLogRoom(
@@ -33,7 +34,15 @@ export async function createJetStreamLogRoom(
   const promised = createPromisedBytes(connection, prefix);
   let storedSince = 0;
   let question: Promise<void> | null = null;
+  let shareTaken: number | null = null;
 
+  const askAccount = async (replicas: number): Promise<void> => {
+    try {
+      shareTaken = shareOfAccount(await manager.getAccountInfo(), replicas);
+    } catch {
+      shareTaken = null;
+    }
+  };
   const ask = async (): Promise<void> => {
     const askedAt = performance.now();
     const storedBefore = storedSince;
@@ -41,6 +50,8 @@ export async function createJetStreamLogRoom(
     known = { bytes: state.bytes, maxBytes: config.max_bytes, askedAt };
     // A message stored while the question was in flight may or may not be in the answer: it counts twice for a second.
     storedSince -= storedBefore;
+    // Of a cluster this asks another node than those with the log: no job waits for it.
+    void askAccount(config.num_replicas);
   };
   const askOnce = (): Promise<void> => {
     question ??= ask().finally(() => {
@@ -59,6 +70,7 @@ export async function createJetStreamLogRoom(
       if (ageMs > staleAfterMs) await askOnce();
       // A failure here loses nothing: the answer soon becomes stale, and the next caller waits for a new one.
       else if (ageMs > askAgainAfterMs) askOnce().catch(() => {});
+      if (shareTaken !== null && shareTaken >= shareForJobs) return false;
       if (known.maxBytes <= 0) return true;
       promised.watch();
       const isLeft = known.bytes + storedSince + promised.bytes() < known.maxBytes * shareForJobs;

@@ -1,6 +1,7 @@
 import { connect, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { streamName } from "../event-log/subjects.ts";
+import { shareOfAccount } from "../nats/account-share.ts";
 import {
   type ConnectSettings,
   connectJetStream,
@@ -165,7 +166,9 @@ async function examineLog(
 ): Promise<readonly Finding[]> {
   const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerMs });
   const info = await manager.streams.info(streamName(prefix, "JOBS")).catch(() => null);
-  const findings: Finding[] = [];
+  const account = await manager.getAccountInfo().catch(() => null);
+  const share = account === null ? null : shareOfAccount(account, info?.config.num_replicas ?? 1);
+  const findings = share === null ? [] : [examineShare(share, "The account has used", "its limit")];
   if (info === null) findings.push(fine("nats", "There is no log yet; the first start of the service creates it"));
   else findings.push(examineRoom(info.state.bytes, info.config.max_bytes));
   if (!hasStored) return findings;
@@ -183,9 +186,12 @@ async function examineLog(
 function examineRoom(bytes: number, maxBytes: number): Finding {
   const stored = `The log holds ${Math.ceil(bytes / mebibyte).toLocaleString("en")} MB`;
   if (maxBytes <= 0) return fine("nats", `${stored} and has no limit`);
-  const share = bytes / maxBytes;
-  const what = `${stored}, ${Math.round(share * 100)} % of JOBS_MAX_BYTES`;
-  const advice = "Raise JOBS_MAX_BYTES: from 80 % on new jobs are refused.";
+  return examineShare(bytes / maxBytes, `${stored},`, "JOBS_MAX_BYTES");
+}
+
+function examineShare(share: number, stored: string, limit: string): Finding {
+  const what = `${stored} ${Math.round(share * 100)} % of ${limit}`;
+  const advice = `Raise ${limit}: from 80 % on new jobs are refused.`;
   if (share >= fullShare) return serious("nats", what, advice);
   return share >= fullShare - 0.1 ? warning("nats", what, advice) : fine("nats", what);
 }

@@ -106,6 +106,29 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
     });
   }
 
+  it("says how much of what the account may store is taken", async () => {
+    const account = "{ jetstream: { max_file: 4000000 }, users: [{ user: w, password: w }] }";
+    const own = await startOwn(
+      `jetstream { store_dir: "${join(stage.folder, "limited")}" }\naccounts { W: ${account} }`,
+    );
+    if (own === null) return;
+    const asOne = { ...placeOf(own), NATS_USER: "w", NATS_PASSWORD: "w" };
+    const saidOf = async () => (await examine(asOne)).filter(({ what }) => what.startsWith("The account"));
+    const nothing = { part: "nats", level: "fine", what: "The account has used 0 % of its limit", advice: null };
+    expect(await saidOf()).to.deep.equal([nothing]);
+    const nats = await connect({ servers: [own.url], user: "w", pass: "w" });
+    const { streams } = await nats.jetstreamManager();
+    await streams.add({ name: "OTHER", subjects: ["other"] });
+    for (let sent = 0; sent < 7; sent += 1) await nats.jetstream().publish("other", new Uint8Array(500_000));
+    await nats.close();
+    const [said] = await saidOf();
+    await own.stop();
+    expect(said?.level).to.equal("serious");
+    expect(`${said?.what}. ${said?.advice}`).to.match(
+      /^The account has used 8\d % of its limit\. Raise its limit: from 80 % on new jobs are refused\.$/,
+    );
+  });
+
   it("takes no old message for the clock of a NATS that stores none", async () => {
     const own = await startOwn(`jetstream { store_dir: "${join(stage.folder, "sealed")}" }`);
     if (own === null) return;

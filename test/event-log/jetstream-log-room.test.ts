@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { Unavailable } from "../../src/domain/unavailable.ts";
@@ -6,11 +8,13 @@ import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log
 import { createJetStreamLogRoom } from "../../src/event-log/jetstream-log-room.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
+import { type ConfiguredNats, startConfiguredNats } from "../support/configured-nats.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, job, jobCompleted, jobCreated, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { newJob } from "../support/happen.ts";
 import { type OwnNats, startOwnNats } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const maxBytes = 100_000;
 
@@ -105,6 +109,36 @@ describe("the room for jobs in a log with a size limit", () => {
     await nats.stop();
     expect(await failureOf(room.isLeftForJobs())).to.be.instanceOf(Unavailable);
     await nats.start();
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true));
+  });
+});
+
+describe("the room for jobs in an account that may store so much", () => {
+  let nats: ConfiguredNats;
+  let connection: JetStreamConnection;
+
+  before(async () => {
+    const folder = await temporaryFolder();
+    const account = { jetstream: { max_file: 2_000_000 }, users: [{ user: "w", password: "w" }] };
+    await writeFile(join(folder, "nats.conf"), JSON.stringify({ accounts: { W: account } }));
+    nats = await startConfiguredNats(join(folder, "nats.conf"));
+    const settings = { servers: [nats.url], user: "w", password: "w", credsFile: null, caFile: null };
+    connection = await connectJetStream(settings, "test", () => {});
+  });
+  after(async () => {
+    await connection.close();
+    await nats.cleanUp();
+  });
+
+  it("is gone once 80 % of that are taken, by whatever, and back once there is room", async () => {
+    await ensureStreams(connection, { prefix: "limited", replicas: 1, maxBytes: null });
+    const room = await createJetStreamLogRoom(connection, "limited");
+    expect(await room.isLeftForJobs()).to.equal(true);
+    const { streams } = await connection.nats.jetstreamManager();
+    await streams.add({ name: "OTHER", subjects: ["other"] });
+    for (let sent = 0; sent < 4; sent += 1) await connection.nats.jetstream().publish("other", new Uint8Array(420_000));
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(false));
+    await streams.delete("OTHER");
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true));
   });
 });
