@@ -15,16 +15,23 @@ export async function admit(ctx: Context, access: Access, scope: Route["scope"])
     ctx.state["context"] = signedIn(ctx.state["context"], admission.caller);
     if (admission.rate !== null) ctx.set(rateHeaders(admission.rate));
   }
-  return admission.outcome === "admitted" ? null : refuseAdmission(admission);
+  return admission.outcome === "admitted" ? null : refuseAdmission(admission, scope);
 }
 
 const challenge = 'Bearer realm="waybill"';
 
-function refuseAdmission(admission: Exclude<Admission, { outcome: "admitted" }>): Answer {
+/**
+ * Amazon SNS keeps the name and the password of its URL back until it is asked for them, and knows no other scheme. Elsewhere
+ * it would make browsers show a form of their own.
+ */
+const challengeFor = (scope: Route["scope"]): string =>
+  scope === "bounces:write" ? 'Basic realm="waybill"' : challenge;
+
+function refuseAdmission(admission: Exclude<Admission, { outcome: "admitted" }>, scope: Route["scope"]): Answer {
   switch (admission.outcome) {
     case "key-missing":
       return refuse("key-missing", "The API key is missing; expected the header Authorization: Bearer <key>.", {
-        headers: { "WWW-Authenticate": challenge },
+        headers: { "WWW-Authenticate": challengeFor(scope) },
       });
     case "foreign-page":
       return refuse(
