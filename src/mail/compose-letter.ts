@@ -6,6 +6,7 @@ import { keysOfSender } from "./dkim-keys.ts";
 import { createLetterForms, headerField, type LetterForm, toAddress } from "./letter-form.ts";
 import { toMailData } from "./mail-data.ts";
 import type { Letter, Mail, PersonalParts } from "./mailer.ts";
+import { tokenValue } from "./token-header.ts";
 
 export type Envelope = {
   readonly from: string;
@@ -29,8 +30,13 @@ type SignedBody = ComposedBody & { readonly sign: Signer | null };
 /** Composes letters with one another's forms. */
 export function createComposer(dkim: DkimSettings | null): (letter: Letter) => Promise<ComposedLetter> {
   const makeForm = createLetterForms();
-  return (letter) => composeLetter(letter, dkim, makeForm);
+  return (letter) =>
+    composeLetter(hasOwnTokenHeader(letter) ? { ...letter, tokenHeader: null } : letter, dkim, makeForm);
 }
+
+/** What the request says stands: a provider reads the first header of a name alone. */
+const hasOwnTokenHeader = ({ headers, tokenHeader }: Letter): boolean =>
+  Object.keys(headers).some((name) => name.toLowerCase() === tokenHeader?.toLowerCase());
 
 async function composeLetter(
   letter: Letter,
@@ -129,7 +135,7 @@ function fieldsOfMail(
 /** The token is what stands before the @ of the Message-ID. */
 function tokenField(name: string, { messageId }: Mail): [string, HeaderField] {
   const key = name.toLowerCase();
-  return [key, { key, line: `${name}: ${messageId.slice(1, messageId.indexOf("@"))}` }];
+  return [key, { key, line: `${name}: ${tokenValue(name, messageId.slice(1, messageId.indexOf("@")))}` }];
 }
 
 /**
