@@ -99,6 +99,29 @@ const ses: readonly (readonly [string, object, unknown])[] = [
     ["soft", "5.2.2", 552],
   ],
   [
+    "an automatic reply, as the simulator of SES sends it",
+    sesBounce({
+      bounceType: "Transient",
+      bounceSubType: "General",
+      bouncedRecipients: [{ emailAddress: "ada@example.com" }],
+    }),
+    "auto-reply",
+  ],
+  [
+    "an automatic reply, as it comes from mail servers",
+    sesBounce({ bounceType: "Undetermined", bounceSubType: "Undetermined", bouncedRecipients: [] }),
+    "auto-reply",
+  ],
+  [
+    "a bounce for now, with the answer of the mail server",
+    sesBounce({
+      bounceType: "Transient",
+      bounceSubType: "General",
+      bouncedRecipients: [{ ...refused, status: "4.4.7", diagnosticCode: "smtp; 421 4.4.7 expired" }],
+    }),
+    ["soft", "4.4.7", 421],
+  ],
+  [
     "a mail whose content was refused",
     sesBounce({ bounceType: "Transient", bounceSubType: "ContentRejected", bouncedRecipients: [{}] }),
     ["unknown", null, null],

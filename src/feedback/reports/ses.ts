@@ -44,9 +44,7 @@ const checkConfirmation = checkRequest(
 const bounced = Type.Object({
   bounceType: text,
   bounceSubType: Type.Optional(text),
-  bouncedRecipients: Type.Array(Type.Object({ status: Type.Optional(text), diagnosticCode: Type.Optional(text) }), {
-    minItems: 1,
-  }),
+  bouncedRecipients: Type.Array(Type.Object({ status: Type.Optional(text), diagnosticCode: Type.Optional(text) })),
 });
 const sentMail = Type.Object({
   source: Type.Optional(text),
@@ -68,8 +66,19 @@ type Bounced = Static<typeof bounced>;
 
 const badContent: readonly string[] = ["ContentRejected", "MessageTooLarge", "AttachmentRejected"];
 
+/**
+ * SES tells of automatic replies as of bounces, and counts none of them itself: without a status, as no mail server sent a
+ * notification of one, and often without a recipient.
+ */
+const isAutoReply = ({ bounceType, bounceSubType, bouncedRecipients }: Bounced): boolean =>
+  bouncedRecipients.every(({ status, diagnosticCode }) => status === undefined && diagnosticCode === undefined) &&
+  ((bounceType === "Transient" && bounceSubType === "General") ||
+    (bounceType === "Undetermined" && bouncedRecipients.length === 0));
+
 /** SES itself tells which addresses it will not try again. */
-function readBounce({ bounceType, bounceSubType = "", bouncedRecipients }: Bounced, names: readonly string[]): Reading {
+function readBounce(bounced: Bounced, names: readonly string[]): Reading {
+  if (isAutoReply(bounced)) return nothing("auto-reply");
+  const { bounceType, bounceSubType = "", bouncedRecipients } = bounced;
   const [{ status, diagnosticCode = "" } = {}] = bouncedRecipients;
   const told = classify({ status: toStatusCode(status), text: toDiagnostic(diagnosticCode.replace(/^smtp;\s*/i, "")) });
   const transient = badContent.includes(bounceSubType) ? "unknown" : "soft";
