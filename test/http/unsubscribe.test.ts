@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { LogFull } from "../../src/event-log/log-failures.ts";
+import { Archived, LogFull } from "../../src/event-log/log-failures.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import type { SuppressionStore } from "../../src/suppressions/suppression-store.ts";
 import { now } from "../support/examples.ts";
@@ -18,6 +18,8 @@ describe("the link to unsubscribe by", () => {
   let store: SuppressionStore;
   let isAway = false;
   let appendFails: Error | null = null;
+  let isSlow = false;
+  let archived: Error | null = null;
 
   beforeEach(async () => {
     isAway = false;
@@ -29,11 +31,15 @@ describe("the link to unsubscribe by", () => {
         return await memory.put(key, suppression);
       },
     };
-    appendFails = null;
+    [appendFails, isSlow, archived] = [null, false, null];
     const events = createMemoryEventLog();
     const log: typeof events = {
       ...events,
-      append: (...given) => (appendFails === null ? events.append(...given) : Promise.reject(appendFails)),
+      append: (...given) => {
+        if (isSlow) return new Promise(() => {});
+        return appendFails === null ? events.append(...given) : Promise.reject(appendFails);
+      },
+      readDecisions: (of) => (archived === null ? events.readDecisions(of) : Promise.reject(archived)),
     };
     api = await startApi({ suppressions: createSuppressionList(store), log });
     const content = { ...exampleContent, recipients: recipients.map((email) => ({ email })) };
@@ -157,6 +163,22 @@ describe("the link to unsubscribe by", () => {
         expect(await recorded(mailed)).to.have.lengthOf(1);
       }
     });
+  });
+
+  it("suppresses the address where the log takes as long as a request may, and says that it was not recorded", async () => {
+    const { body } = await api.ask("POST", "/api/jobs", {
+      body: { subject: "News", body: "Hello", recipients, unsubscribe: true },
+    });
+    const path = await pathTo(1, recipients[1], { tenant: "default", jobId: body.jobId });
+    isSlow = true;
+    expect((await oneClick(path)).status).to.equal(503);
+    expect((await list().find("default", "bob@example.com"))?.reason).to.equal("unsubscribe");
+  });
+
+  it("works for a mail whose job is in a file of the archive that is not at hand", async () => {
+    archived = new Archived("log-1-2.waybill", "it is not there");
+    expect((await oneClick(await pathTo(0))).status).to.equal(200);
+    expect((await find("ada@example.com"))?.reason).to.equal("unsubscribe");
   });
 
   it("is limited where one link is used over and over, and no other link is", async () => {

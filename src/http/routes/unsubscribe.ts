@@ -1,8 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { createRateLimit } from "../../access/rate-limit.ts";
 import type { ContentStore } from "../../content/content-store.ts";
 import { decodeContent } from "../../content/encode-content.ts";
 import type { Cause, JobRef } from "../../event-log/event-log.ts";
-import { LogFull } from "../../event-log/log-failures.ts";
+import { Archived, LogFull } from "../../event-log/log-failures.ts";
 import { recordUnsubscribed, unsubscribedIdOf } from "../../feedback/record-feedback.ts";
 import { type Unsubscribing, unsubscribePath } from "../../suppressions/unsubscribe-links.ts";
 import { type Answer, refuseForNow } from "../server/answer.ts";
@@ -70,10 +71,16 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
   ];
 }
 
+/** The address does not wait longer for the event: all calls of a request together have a second and a half. */
+const eventMs = 500;
+
+/** The log takes no event for long: no reason to tell the person that it did not work. */
+const isForLong = (failure: unknown): boolean => failure instanceof LogFull || failure instanceof Archived;
+
 /**
- * The event comes first: its listener suppresses the address if this process dies in between. Where the log takes no event
- * the address is suppressed all the same. Throws Unavailable after that, so that the same request again records it; a full
- * log takes no event for long, and is no reason to tell the person that it did not work.
+ * The event comes first: its listener suppresses the address if this process dies in between. Where the log takes no event,
+ * or takes long, the address is suppressed all the same. Throws Unavailable after that, so that the same request again records
+ * it.
  */
 async function unsubscribe(
   { suppressions, contentStore, log, now }: Dependencies,
@@ -81,10 +88,12 @@ async function unsubscribe(
   cause: Cause,
 ): Promise<void> {
   const [at, mail] = [now(), { ...link.job, recipient: link.recipient }];
-  const recording = await recordUnsubscribed(log, mail, cause, at).catch((failure: unknown) => ({ failure }));
-  const event = recording === "recorded" || recording === "known" ? unsubscribedIdOf(mail) : undefined;
+  const recording = recordUnsubscribed(log, mail, cause, at).catch((failure: unknown) => ({ failure }));
+  const soon = await Promise.race([recording, pause(eventMs, null, { ref: false })]);
+  const event = soon === "recorded" || soon === "known" ? unsubscribedIdOf(mail) : undefined;
   await suppressions.unsubscribe(link, (job, recipient) => readAddress(contentStore, job, recipient), at, event);
-  if (typeof recording === "object" && !(recording.failure instanceof LogFull)) throw recording.failure;
+  const recorded = await recording;
+  if (typeof recorded === "object" && !isForLong(recorded.failure)) throw recorded.failure;
 }
 
 /** Null once the address was erased. */
