@@ -14,7 +14,7 @@ export type Suppression = {
 export type AddressKey = { readonly tenant: string; readonly digest: string };
 
 export type SuppressionPage = {
-  /** In the order in which they were added. */
+  /** In the order in which they were added. Fewer than asked for, or none, where many were removed: more may follow. */
   readonly suppressions: readonly Suppression[];
   /** The `after` of the next page; null after the last one. */
   readonly next: number | null;

@@ -77,6 +77,25 @@ describe("suppressions in NATS", () => {
     expect(suppressions.map(({ reason }) => reason)).to.deep.equal(["manual"]);
   });
 
+  it("are listed in short pages where many were removed, so that no page takes long", async () => {
+    const { store, prefix } = await open();
+    const removed = JSON.stringify({ email: null, reason: "manual", createdAt: now, removedAt: now });
+    const subjects = Array.from({ length: 1000 }, (_, index) =>
+      suppressionSubjectOf(prefix, key.tenant, String(index).padStart(22, "r")),
+    );
+    await Promise.all(subjects.map((subject) => connection.nats.jetstream().publish(subject, removed)));
+    await store.put(key, { email: "ada@example.com", reason: "manual", createdAt: now });
+    const found: (string | null)[] = [];
+    let pages = 0;
+    for (let after: number | null = 0; after !== null; pages += 1) {
+      const { suppressions, next } = await store.page("acme", { after, limit: 10 });
+      found.push(...suppressions.map(({ email }) => email));
+      after = next;
+    }
+    expect(found).to.deep.equal(["ada@example.com"]);
+    expect(pages).to.be.within(3, 10);
+  });
+
   it("suppress whom an entry names that cannot be read", async () => {
     const { store, prefix } = await open();
     const subject = suppressionSubjectOf(prefix, key.tenant, key.digest);

@@ -42,7 +42,7 @@ function Suppressions() {
       <h1>Suppressions</h1>
       <Seek label="Find an address" value={email} onSeek={(typed) => changeQuery({ email: typed, cursor: null })} />
       {list.problem !== null && <ProblemBox problem={list.problem} />}
-      {list.value !== null && rows.length === 0 && (
+      {list.value !== null && rows.length === 0 && list.value.nextCursor === null && (
         <Empty title={email === "" ? "The list is empty." : `${email} may be mailed.`}>
           <p>The service adds addresses that unsubscribe, and addresses that a mail server rejects as unknown.</p>
         </Empty>
