@@ -46,13 +46,15 @@ export function classify({ status, text }: Known): Bounce {
 }
 
 /** RFC 3463: the protocol, the message, security; and the address of the sender, also where the mail was put off until it expired. */
-const ofMailOrSender = /^(?:5\.[567]\.|[45]\.1\.[78]$)/;
+const ofMailOrSender = /^(?:5\.[56]\.|[45]\.7\.|[45]\.1\.[78]$)/;
+/** Has a status of security, too, and is no judgement of the sender. */
+const greylisted = /^4\.7\..*gr[ae]y-?list/i;
 
 /** Of a status that is more than its class. */
 function kindOf(statusCode: string | null, replyCode: number | null, text: string): BounceKind {
   if (statusCode !== null && !isVague(statusCode)) {
     if (isHardStatus(statusCode)) return "hard";
-    return ofMailOrSender.test(statusCode) ? "unknown" : "soft";
+    return ofMailOrSender.test(statusCode) && !greylisted.test(`${statusCode} ${text}`) ? "unknown" : "soft";
   }
   if (fullOrBusy.test(text)) return "soft";
   if (noSuchMailbox.test(text)) return "hard";
