@@ -77,10 +77,11 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
           await eraseReplaced(there);
           return false;
         }
+        // First: of three messages of a subject the server itself would drop the oldest, and only unlink it.
+        await eraseReplaced(there);
         const removed = { email: null, reason, createdAt, removedAt, replaces: stored.sequence };
         if (!(await publish(subjectOf(key), encodeSuppression(removed), stored.sequence))) continue;
         await erase(stored.sequence);
-        await eraseReplaced(there);
         return true;
       }
     },

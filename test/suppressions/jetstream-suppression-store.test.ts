@@ -53,6 +53,18 @@ describe("suppressions in NATS", () => {
     expect(await filesWith(folder, ["forgotten.person", "removed.person"])).to.deep.equal([]);
   });
 
+  it("leave none either where the process that forgot it died in the middle, and it is removed then", async () => {
+    if (process.env["TEST_NATS_URL"] !== undefined) return;
+    const { store, prefix } = await open();
+    await store.put(key, { email: "half.forgotten@example.com", reason: "manual", createdAt: now });
+    const forgotten = { email: null, reason: "manual", createdAt: now, replaces: 1 };
+    const subject = suppressionSubjectOf(prefix, key.tenant, key.digest);
+    await connection.nats.jetstream().publish(subject, JSON.stringify(forgotten));
+    expect(await filesWith(folder, ["half.forgotten"])).not.to.deep.equal([]);
+    await store.remove(key, now);
+    expect(await filesWith(folder, ["half.forgotten"])).to.deep.equal([]);
+  });
+
   it("forget what a process that died in the middle of it had left behind", async () => {
     const { store, prefix } = await open();
     await store.put(key, { email: "ada@example.com", reason: "manual", createdAt: now });
