@@ -119,6 +119,7 @@ export async function erasePerson<Cursor>(
     for (const jobId of jobIds) notEnded.add(jobId);
   }
   const inReports = await eraseReports(ports, tenant, request);
+  failures.push(...inReports.failures);
   const leftOver = await eraseLeftovers(ports, tenant, request, lastSequence);
   if (failures.length > 0) throw failures[0];
   for (const jobId of [...inReports.notEnded, ...inUnmade.notEnded, ...leftOver.notEnded]) notEnded.add(jobId);

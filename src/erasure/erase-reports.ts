@@ -1,6 +1,7 @@
 import type { ResultRef, ResultStore } from "../content/result-store.ts";
 import { namesAddress } from "../domain/recipients/address.ts";
 import type { JobRef } from "../event-log/event-log.ts";
+import { isOutage } from "../event-log/persistently.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import type { AddressErasureRequest } from "./erase-address.ts";
 import { eraseJob } from "./erase-job.ts";
@@ -11,6 +12,8 @@ export type ReportsErased = {
   readonly notEnded: readonly string[];
   /** The sequence of the last decision about one of them; 0 if none was needed. */
   readonly sequence: number;
+  /** Of reports that cannot be erased, such as one in a file of the archive that is not at hand. They stop no others. */
+  readonly failures: readonly unknown[];
 };
 
 /**
@@ -27,9 +30,17 @@ export async function eraseReports(
     if (!found.has(result.jobId) && (await isNamedIn(ports.results, result, address))) found.set(result.jobId, result);
   }
   const notEnded: string[] = [];
+  const failures: unknown[] = [];
   let [erased, sequence] = [0, 0];
   for (const jobId of found.keys()) {
-    const outcome = await eraseJob(ports, { tenant, jobId }, { isRetired: false, reason, cause, at });
+    const asked = { isRetired: false, reason, cause, at };
+    const outcome = await eraseJob(ports, { tenant, jobId }, asked).catch((failure: unknown) => {
+      // It concerns all the others, too.
+      if (isOutage(failure)) throw failure;
+      failures.push(failure);
+      return null;
+    });
+    if (outcome === null) continue;
     if (outcome.outcome === "rejected") {
       notEnded.push(jobId);
       continue;
@@ -37,7 +48,7 @@ export async function eraseReports(
     erased += 1;
     sequence = Math.max(sequence, outcome.sequence);
   }
-  return { erased, notEnded, sequence };
+  return { erased, notEnded, sequence, failures };
 }
 
 /** Chunks end between two rows, so no address is split between two chunks. */
