@@ -122,6 +122,17 @@ const ses: readonly (readonly [string, object, unknown])[] = [
     ["soft", "4.4.7", 421],
   ],
   [
+    "a mail that was refused because of the address of SES that it came from",
+    sesBounce({
+      bounceType: "Transient",
+      bounceSubType: "General",
+      bouncedRecipients: [
+        { ...refused, status: "5.7.1", diagnosticCode: "smtp; 550 5.7.1 Client host blocked using Spamhaus" },
+      ],
+    }),
+    ["unknown", "5.7.1", 550],
+  ],
+  [
     "a mail whose content was refused",
     sesBounce({ bounceType: "Transient", bounceSubType: "ContentRejected", bouncedRecipients: [{}] }),
     ["unknown", null, null],

@@ -50,11 +50,15 @@ const ofMailOrSender = /^(?:5\.[56]\.|[45]\.7\.|[45]\.1\.[78]$)/;
 /** Has a status of security, too, and is no judgement of the sender. */
 const greylisted = /^4\.7\..*gr[ae]y-?list/i;
 
+/** Whether a status says that the mail or its sender was refused or put off, and nothing of the address. */
+export const isOfMailOrSender = (statusCode: string, text: string): boolean =>
+  ofMailOrSender.test(statusCode) && !greylisted.test(`${statusCode} ${text}`);
+
 /** Of a status that is more than its class. */
 function kindOf(statusCode: string | null, replyCode: number | null, text: string): BounceKind {
   if (statusCode !== null && !isVague(statusCode)) {
     if (isHardStatus(statusCode)) return "hard";
-    return ofMailOrSender.test(statusCode) && !greylisted.test(`${statusCode} ${text}`) ? "unknown" : "soft";
+    return isOfMailOrSender(statusCode, text) ? "unknown" : "soft";
   }
   if (fullOrBusy.test(text)) return "soft";
   if (noSuchMailbox.test(text)) return "hard";

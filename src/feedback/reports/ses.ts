@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { parseJson } from "../../schemas/parse-json.ts";
 import { checkRequest } from "../../schemas/request-schema.ts";
-import { classify } from "./classify.ts";
+import { classify, isOfMailOrSender } from "./classify.ts";
 import { nothing, type Reading, toDiagnostic, toFeedbackType, toStatusCode } from "./report.ts";
 
 /**
@@ -75,13 +75,14 @@ const isAutoReply = ({ bounceType, bounceSubType, bouncedRecipients }: Bounced):
   ((bounceType === "Transient" && bounceSubType === "General") ||
     (bounceType === "Undetermined" && bouncedRecipients.length === 0));
 
-/** SES itself tells which addresses it will not try again. */
+/** SES itself tells which addresses it will not try again; of the others, the mail server tells whether it was for the sender. */
 function readBounce(bounced: Bounced, names: readonly string[]): Reading {
   if (isAutoReply(bounced)) return nothing("auto-reply");
   const { bounceType, bounceSubType = "", bouncedRecipients } = bounced;
   const [{ status, diagnosticCode = "" } = {}] = bouncedRecipients;
   const told = classify({ status: toStatusCode(status), text: toDiagnostic(diagnosticCode.replace(/^smtp;\s*/i, "")) });
-  const transient = badContent.includes(bounceSubType) ? "unknown" : "soft";
+  const isOfSender = told.statusCode !== null && isOfMailOrSender(told.statusCode, told.diagnostic);
+  const transient = isOfSender || badContent.includes(bounceSubType) ? "unknown" : "soft";
   const bounce = bounceType === "Permanent" ? "hard" : bounceType === "Transient" ? transient : "unknown";
   return { kind: "report", report: { source: "ses", feedback: { ...told, bounce }, names } };
 }
