@@ -1,6 +1,7 @@
 import { type Context, Liquid, type Template as Node, type Token, Value } from "liquidjs";
 import { allowedFilters, allowedTags } from "./allowed.ts";
 import { meteredOperators, workOf } from "./counted-work.ts";
+import { readDatesInUtc } from "./dates-in-utc.ts";
 import { type Meter, measure } from "./meter.ts";
 import { MeteredContext } from "./metered-context.ts";
 import { boundFilter, checkBound } from "./safe-ranges.ts";
@@ -38,11 +39,15 @@ export function createEngine({ escapesHtml }: { readonly escapesHtml: boolean })
     dynamicPartials: false,
     relativeReference: false,
     fs: refusingFiles,
+    // A mail is the same whichever host writes it.
+    timezoneOffset: 0,
+    locale: "en-US",
     parseLimit: maxTemplateLength,
   });
   for (const tag of Object.keys(engine.tags)) if (!allowedTags.has(tag)) delete engine.tags[tag];
   for (const filter of Object.keys(engine.filters)) if (!allowedFilters.has(filter)) delete engine.filters[filter];
   if (escapesHtml) escapeOnce(engine);
+  readDatesInUtc(engine);
   meterFilters(engine);
   meterRendering(engine);
   engine.registerFilter(boundFilter, checkBound);

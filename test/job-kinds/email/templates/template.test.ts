@@ -112,6 +112,28 @@ describe("a template", () => {
     expect(fill("{{ a | raw }}", { a: "<b>" })).to.equal("<b>");
   });
 
+  describe("with dates", () => {
+    const hosts = process.env["TZ"];
+    afterEach(() => {
+      if (hosts === undefined) delete process.env["TZ"];
+      else process.env["TZ"] = hosts;
+    });
+
+    for (const zone of ["America/New_York", "Europe/Berlin", "Asia/Tokyo"]) {
+      it(`says the same on a host in ${zone}`, () => {
+        process.env["TZ"] = zone;
+        const days = ["2026-11-21", "Nov 21, 2026", "11/21/2026", "2026-11-21T00:00:00.000Z", 1795219200];
+        for (const at of days) expect(fill("{{ at | date: '%Y-%m-%d %H:%M' }}", { at })).to.equal("2026-11-21 00:00");
+        const times = ["2026-03-30T02:30:00", "2026-03-30 02:30", "2026-03-30T04:30:00+02:00", "2026-03-30T02:30Z"];
+        for (const at of times) expect(fill("{{ at | date: '%d %b %H:%M' }}", { at })).to.equal("30 Mar 02:30");
+        expect(fill("{{ at | date_to_xmlschema }}", { at: "2026-11-21T09:30" })).to.equal("2026-11-21T09:30:00+00:00");
+        expect(fill("{{ at | date: '%H:%M', 'Asia/Kolkata' }}", { at: "2026-11-21T09:30" })).to.equal("15:00");
+        expect(fill("{{ at | date: '%Y' }}", { at: "soon" })).to.equal("soon");
+        expect(fill("{{ 'now' | date: '%Y-%m-%dT%H' }}")).to.equal(new Date().toISOString().slice(0, 13));
+      });
+    }
+  });
+
   it("is not filled in with a gap: a variable that is missing is named, with its place", () => {
     expect(faultOf("Hello\n  {{ nmae }}", { name: "Ada" })).to.deep.include({
       message: "undefined variable: nmae",
