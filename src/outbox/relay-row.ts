@@ -47,7 +47,7 @@ async function createJobOf(dependencies: RelayRowDependencies, row: TakenRow): P
   const json = parseJson(Buffer.from(row.request), "request");
   if (!json.parsed) return failed(row, toProblem("invalid-json", json.reason));
   const job: JobRef = { tenant: row.tenant, jobId: jobIdOfOutboxRow(row.tenant, row.id) };
-  const created = await findCreated(dependencies, row, job, json.value);
+  const created = row.attempts === 1 ? null : await findCreated(dependencies, row, job, json.value);
   if (created !== null) return created;
   // A relay that makes the last attempt stores its result, unless the row crashed that relay, or the log did not answer.
   if (row.attempts > maxAttempts)
@@ -55,7 +55,10 @@ async function createJobOf(dependencies: RelayRowDependencies, row: TakenRow): P
       row,
       toProblem("internal-error", "Every relay that took this row crashed, or had no answer of the log."),
     );
-  return await create(dependencies, row, job, json.value);
+  const result = await create(dependencies, row, job, json.value);
+  // An application may have set the row back with its attempts, long after its job was created.
+  const isRefusedAtFirst = result.outcome === "failed" && row.attempts === 1;
+  return (isRefusedAtFirst ? await findCreated(dependencies, row, job, json.value) : null) ?? result;
 }
 
 /**
@@ -68,7 +71,7 @@ async function findCreated(
   job: JobRef,
   body: unknown,
 ): Promise<RowResult | null> {
-  const found = row.attempts === 1 ? null : await findAccepted(log, job);
+  const found = await findAccepted(log, job);
   if (found === null || found.created.data.requestSha256 !== digestOfRequest(body)) return null;
   return { row, outcome: "processed", response: toCreatedJob(found.job.jobId, found.created) };
 }

@@ -112,4 +112,20 @@ describe("a row that an application writes into the outbox", () => {
     expect((await processed(id)).response).to.deep.equal(before.response);
     expect(await createdOf(id)).to.have.length(1);
   });
+
+  it("has the same result also where the rules of its tenant would refuse it by now", async () => {
+    side.rules["rich"] = { senders: ["example.com"], dailyRecipients: null, approvalAbove: null };
+    const request = { ...mailingOfRow, from: "ada@example.com" };
+    const id = await side.insert({ tenant: "rich", request });
+    const before = await processed(id);
+    side.rules["rich"] = { senders: ["example.org"], dailyRecipients: null, approvalAbove: null };
+    await side.db("outbox").where({ id }).update({ status: "pending", attempts: 0, response: null });
+    const after = await eventually(async () => {
+      const row = await side.row(id);
+      expect(row.status).not.to.equal("pending");
+      return row;
+    });
+    expect([after.status, after.response]).to.deep.equal(["processed", before.response]);
+    expect(await createdOf(id)).to.have.length(1);
+  });
 });
