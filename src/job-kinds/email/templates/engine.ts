@@ -2,6 +2,7 @@ import { type Context, Liquid, type Template as Node, type Token, Value } from "
 import { allowedFilters, allowedTags } from "./allowed.ts";
 import { meteredOperators, workOf } from "./counted-work.ts";
 import { readDatesInUtc } from "./dates-in-utc.ts";
+import { isKeptMarkup, keepMarkup } from "./kept-markup.ts";
 import { type Meter, measure } from "./meter.ts";
 import { MeteredContext } from "./metered-context.ts";
 import { boundFilter, checkBound } from "./safe-ranges.ts";
@@ -46,7 +47,10 @@ export function createEngine({ escapesHtml }: { readonly escapesHtml: boolean })
   });
   for (const tag of Object.keys(engine.tags)) if (!allowedTags.has(tag)) delete engine.tags[tag];
   for (const filter of Object.keys(engine.filters)) if (!allowedFilters.has(filter)) delete engine.filters[filter];
-  if (escapesHtml) escapeOnce(engine);
+  if (escapesHtml) {
+    escapeOnce(engine);
+    keepMarkup(engine);
+  }
   readDatesInUtc(engine);
   meterFilters(engine);
   meterRendering(engine);
@@ -113,7 +117,8 @@ function writeOutput(this: { readonly context: Context }, value: unknown): strin
 }
 
 function escapeOutput(this: { readonly context: Context }, value: unknown): string {
-  return escapeHtml(writeOutput.call(this, value));
+  const text = writeOutput.call(this, value);
+  return isKeptMarkup(this.context, text) ? text : escapeHtml(text);
 }
 
 function toText(value: unknown): string {

@@ -11,6 +11,8 @@ const elementCost = 16;
  */
 export class MeteredContext extends Context {
   readonly meter: Meter;
+  /** Parts of the HTML that were kept: see kept-markup.ts. */
+  readonly markup = new Set<string>();
   readonly #engine: Liquid;
 
   constructor(variables: object, engine: Liquid, meter: Meter) {

@@ -108,6 +108,14 @@ describe("a template", () => {
     expect(fill("{{ a | escape }}{{ a | newline_to_br }}", { a: "<\n" })).to.equal("&lt;\n&lt;<br>\n");
   });
 
+  it("escapes once what it keeps for later, and not the markup of its own around it", () => {
+    const source = "{% capture b %}<b>{{ a }}</b>{% endcapture %}{{ b }}{% echo b %}{% cycle b %}{{ b | append: a }}";
+    const once = "<b>O&#39;Brien &amp; Co</b>";
+    const changed = "&lt;b&gt;O&amp;#39;Brien &amp;amp; Co&lt;/b&gt;O&#39;Brien &amp; Co";
+    expect(fill(source, { a: "O'Brien & Co" })).to.equal(`${once}${once}${once}${changed}`);
+    expect(fill("{% capture b %}{{ a }}{% endcapture %}{{ b }}", { a: "O'Brien" }, "text")).to.equal("O'Brien");
+  });
+
   it("takes HTML as it is where it asks for that", () => {
     expect(fill("{{ a | raw }}", { a: "<b>" })).to.equal("<b>");
   });
@@ -177,6 +185,7 @@ describe("a template", () => {
       "{{ l }}",
       "{{ a | newline_to_br | append: a }}",
       "{{ a | truncate: 9, a }}",
+      "{% capture b %}{{ a }}{% endcapture %}{{ b }}{{ a }}{{ b | append: a }}",
     ];
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
