@@ -1,11 +1,16 @@
+import type { ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
+import { handleCommand } from "../../src/commands/handle-command.ts";
 import { progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { createDeliveryWork } from "../../src/job-kinds/webhook/delivery-work.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { createBreakers, isUnanswered } from "../../src/signed-post/breakers.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";
+import type { SafePost } from "../../src/signed-post/safe-post.ts";
 import { newSecret } from "../../src/signed-post/secret.ts";
+import { answersHoldMs } from "../../src/workers/lease.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Receiver, startReceiver, withStatus } from "../support/receiver.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
@@ -118,6 +123,51 @@ describe("A host that is down", () => {
     await reached(await createJob(many(down.url)), "retrying");
     recover();
     await reached(await createJob([`${down.url}/last`], { maxAttempts: 1 }), "completed");
+  });
+});
+
+describe("A host that is tried again", () => {
+  it("hears no more of a job that was cancelled meanwhile, though calls waited for the one that tries it", async () => {
+    const [writeSide, receiver] = await Promise.all([startWriteSide(), startReceiver()]);
+    const refusing: SafePost = async () => ({ kind: "unanswered", error: { code: "timed-out", message: "late" } });
+    let post = refusing;
+    const breakers = createBreakers({ isDown: isUnanswered, firstWaitMs: 1, longestWaitMs: 1 });
+    const { contentStore } = writeSide;
+    const secrets = { of: async () => [newSecret()] };
+    writeSide.startScheduler();
+    writeSide.startWork(createDeliveryWork({ contentStore, post: (request) => post(request), breakers, secrets }));
+    const create = (count: number) =>
+      writeSide.createJob(
+        Array.from({ length: count }, (_, index) => `${receiver.url}/${index}`),
+        { type: "webhook.deliver" },
+        { subject: null, html: null, payload },
+      );
+    const once = (job: JobRef, status: string) =>
+      eventually(async () => expect((await writeSide.readView(job)).status).to.equal(status));
+    try {
+      await once(await create(5), "retrying");
+      const held: ServerResponse[] = [];
+      receiver.answers((response) => held.push(response));
+      post = patient;
+      const job = await create(10);
+      await eventually(() => expect(held).to.have.length(1));
+      const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
+      await pause(answersHoldMs);
+      await handleCommand(writeSide.log, job, { type: "CancelJob", at: new Date().toISOString(), reason: null }, cause);
+      receiver.answers(withStatus(204));
+      held[0]?.writeHead(204).end();
+      await eventually(async () =>
+        expect((await writeSide.log.readRecipients(job)).some(({ event }) => event.type === "RecipientSent")).to.equal(
+          true,
+        ),
+      );
+      await once(job, "cancelled");
+      await pause(500);
+      expect(receiver.received).to.have.length(1);
+    } finally {
+      await receiver.stop();
+      await writeSide.cleanUp();
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../../signed-post/secret.ts";
 import { deliverUnlessDown, deliveryIdOf, type Payload, type Verdict } from "../../signed-post/signed-post.ts";
 import { failedBecause, type JobWork } from "../../workers/job-work.ts";
+import { answersHoldMs } from "../../workers/lease.ts";
 import { serveRecipients } from "../../workers/serve-recipients.ts";
 import { type Served, servedErased } from "../../workers/serving.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
@@ -36,12 +37,40 @@ export const createDeliveryWork = ({ contentStore, post, breakers, secrets }: De
       work: async (held, lease, books, stopping) =>
         await serveRecipients(held, lease, books, {
           window: () => connections,
-          serve: (recipient) => deliver(held, content, recipient, keys, { post, breakers }),
+          serve: (recipient, mayStill) =>
+            unlessWithdrawn(
+              (asking) => deliver(held, content, recipient, keys, { post: asking(post), breakers }),
+              mayStill,
+            ),
           stopping,
         }),
     };
   },
 });
+
+class Withdrawn extends Error {
+  override readonly name = "Withdrawn";
+}
+
+/** A call that waits for the one that tries a host again, up to ten seconds, is made only if the recipient may still be served. */
+async function unlessWithdrawn(
+  delivering: (asking: (post: SafePost) => SafePost) => Promise<Served>,
+  mayStill: () => Promise<boolean>,
+): Promise<Served | null> {
+  const beganAt = performance.now();
+  const asking =
+    (post: SafePost): SafePost =>
+    async (request) => {
+      if (performance.now() - beganAt > answersHoldMs && !(await mayStill())) throw new Withdrawn();
+      return await post(request);
+    };
+  try {
+    return await delivering(asking);
+  } catch (failure) {
+    if (failure instanceof Withdrawn) return null;
+    throw failure;
+  }
+}
 
 /** Uses an id that is the same on every attempt: a receiver that has seen it before can ignore the message. */
 async function deliver(
