@@ -1,5 +1,6 @@
 import type { Statement } from "../../src/database/prepared.ts";
 import type { JobRecord } from "../../src/domain/job/job-record.ts";
+import { placeOf } from "../../src/event-log/place.ts";
 import type { ReportSpan } from "../../src/job-kinds/report/report-source.ts";
 import { toDate } from "../instants.ts";
 import { fromCursor, type ReadModelRows, toCursor } from "../report-source.ts";
@@ -10,7 +11,7 @@ import { jobTables } from "./tables.ts";
 
 /**
  * Jobs in the order of their creation, each in its state at the time of reading. Jobs of the tenant that were created
- * after the report began are not included, even if `to` is later.
+ * after the report began are not included, even if `to` is later. The log says which those are: clocks differ.
  */
 export const jobReport: ReadModelRows<JobRecordRow, JobRecord> = {
   projector: jobsProjector,
@@ -31,7 +32,7 @@ export const jobReport: ReadModelRows<JobRecordRow, JobRecord> = {
 };
 
 const within = ({ tenant, from, to, began }: ReportSpan): readonly Statement[] => [
-  { sql: "job.tenant = ? AND job.created_at <= ?", bindings: [tenant, toDate(began.at)] },
+  { sql: "job.tenant = ? AND job.place < ?", bindings: [tenant, placeOf({ ...began, index: 0 })] },
   ...(from === null ? [] : [{ sql: "job.created_at >= ?", bindings: [toDate(from)] }]),
   ...(to === null ? [] : [{ sql: "job.created_at < ?", bindings: [toDate(to)] }]),
 ];

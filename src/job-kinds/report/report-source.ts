@@ -20,8 +20,8 @@ export type ReportSpan = {
   readonly from: Instant | null;
   /** Exclusive; null for everything that existed when the run began. */
   readonly to: Instant | null;
-  /** The position in the log, and the time, at which the run began: no attempt of the run includes anything later. */
-  readonly began: { readonly sequence: number; readonly at: Instant };
+  /** The position in the log at which the run began: no attempt of the run includes anything later, whatever its time. */
+  readonly began: { readonly sequence: number };
 };
 
 /** A row, and the cursor at which reading continues after it. */

@@ -152,15 +152,9 @@ const countsOf = ({ ledger }: HeldTurn, rows: number): Extract<AttemptEnd, { kin
  * The first attempt of a run fixes what the report holds, and the log keeps that: all attempts mean the same rows. A job
  * that waited for a time begins at that time, so a report of a future day holds all of the day.
  */
-async function spanOf(
-  log: EventLog,
-  { job, turn, createdAt }: HeldTurn,
-  { from, to }: ReportRequest,
-): Promise<ReportSpan> {
+async function spanOf(log: EventLog, { job, turn }: HeldTurn, { from, to }: ReportRequest): Promise<ReportSpan> {
   const decisions = await log.readDecisions(job);
   const started = decisions.find(({ event }) => event.type === "JobStarted" && event.data.run === turn.run);
   if (started === undefined) throw new Error(`Run ${turn.run} of job ${job.jobId} has not begun.`);
-  // A worker's clock may be behind that of the accepting process; the report must include what came before the request.
-  const [, at = createdAt] = [createdAt, started.event.at].sort();
-  return { tenant: job.tenant, from, to, began: { sequence: started.sequence, at } };
+  return { tenant: job.tenant, from, to, began: { sequence: started.sequence } };
 }

@@ -8,7 +8,7 @@ import type { ReportRequest } from "../../../src/job-kinds/report/report-source.
 import { jobCreated, recipientFailed, recipientSent } from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
 import { insertJobs, insertLogLines } from "../../support/report-rows.ts";
-import { openReportSide, type ReportSide } from "./report-side.ts";
+import { begin, openReportSide, type ReportSide } from "./report-side.ts";
 
 const objectsIn = (file: string): readonly object[] =>
   file === ""
@@ -98,6 +98,21 @@ describe("A report", function () {
   it("of jobs holds itself, as it is when it is read", async () => {
     const rows = objectsIn(await make({ of: "jobs", from: at(86_400_000) })) as JobRecord[];
     expect(rows.at(-1)).to.include({ type: "report.export", status: "processing", subject: "Your invoice" });
+  });
+
+  it("of jobs holds what was created before it, also by a process whose clock is ahead", async () => {
+    const [early, late] = [newJob("shop"), newJob("shop")];
+    const ahead = new Date(Date.now() + 60_000).toISOString();
+    await side.readSide.storeContent(early);
+    await side.readSide.happens(early, jobCreated({}, ahead));
+    const job = await side.createReport({ of: "jobs" }, "shop");
+    const began = await begin(side.readSide.log, job, { run: 1, attempt: 1, worker: "worker-1" });
+    await side.readSide.storeContent(late);
+    await side.readSide.happens(late, jobCreated({}, "2020-01-01T00:00:00.000Z"));
+    await side.readSide.caughtUp();
+    await side.attempt(job, { leaseSequence: began });
+    const rows = objectsIn(await side.file(job)) as JobRecord[];
+    expect(rows.map(({ id }) => id)).to.have.members([early.jobId, job.jobId]);
   });
 
   it("of jobs as CSV says the same in a line of names and one for each job", async () => {
