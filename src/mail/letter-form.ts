@@ -129,19 +129,28 @@ const toOptions = (
  */
 export const longestValue = 997;
 
-/** Headers of message ids, which nodemailer puts into brackets where the request has none, and never encodes. */
+/** Headers of message ids, which are put into brackets where the request has none, and never encoded. */
 export const headersOfIds: readonly string[] = ["in-reply-to", "references"];
 
 const printable = /^[\x20-\x7e]*$/;
+
+/** RFC 5322 3.6.4. nodemailer takes all the ids of In-Reply-To for one. */
+const inBrackets = (ids: string): string =>
+  ids
+    .trim()
+    .split(/ +/)
+    .map((id) => (id.startsWith("<") ? id : `<${id}>`))
+    .join(" ");
 
 /**
  * Printable ASCII goes out as it is, and is only folded. nodemailer would encode a value with a quote, which a header that
  * is read by a grammar, such as List-Id, must not be (RFC 2047 5, RFC 2919 2).
  */
-const toHeader = ([key, value]: readonly [string, string]) =>
-  printable.test(value) && !headersOfIds.includes(key.toLowerCase())
-    ? { key, value: { prepared: true, foldLines: true, value } }
-    : { key, value };
+const toHeader = ([key, text]: readonly [string, string]) => {
+  if (!printable.test(text)) return { key, value: text };
+  if (headersOfIds.includes(key.toLowerCase())) return { key, value: inBrackets(text) };
+  return { key, value: { prepared: true, foldLines: true, value: text } };
+};
 
 /** As an object, because a string could be read as several addresses. */
 export const toAddress = (address: string, name = "") => ({ name, address });

@@ -11,7 +11,7 @@ async function linesOf(name: string, value: string): Promise<readonly string[]> 
   const [header = ""] = Buffer.concat(await messageOf(mail, new Date(0)))
     .toString()
     .split("\r\n\r\n");
-  const field = header.split(/\r\n(?! )/).find((one) => one.startsWith(`${name}:`));
+  const field = header.split(/\r\n(?! )/).find((one) => one.toLowerCase().startsWith(`${name.toLowerCase()}:`));
   return field?.split("\r\n") ?? [];
 }
 
@@ -63,5 +63,9 @@ describe("a header that the request sets", () => {
     expect(lines.join("")).to.equal(`References: ${ids.map((id) => `<${id}>`).join(" ")}`);
     expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(76);
     expect(await linesOf("In-Reply-To", '"17"@example.org')).to.deep.equal(['In-Reply-To: <"17"@example.org>']);
+    for (const name of ["In-Reply-To", "References", "in-reply-to"]) {
+      const lines = await linesOf(name, " <1@example.org>  2@example.org ");
+      expect(lines.join("").toLowerCase()).to.equal(`${name.toLowerCase()}: <1@example.org> <2@example.org>`);
+    }
   });
 });
