@@ -137,9 +137,11 @@ function transferEncodingOf(text: string): TextEncoding | null {
 
 type Encoded<Encoding> = { readonly encoding: Encoding | null; readonly content: Buffer };
 
-async function encodeText(text: string): Promise<Encoded<TextEncoding>> {
+/** RFC 2046 4.1.1: the lines of a text end with CRLF, also within base64, which nodemailer makes of them as they are. */
+async function encodeText(given: string): Promise<Encoded<TextEncoding>> {
+  const text = given.replace(lineEnd, "\r\n");
   const encoding = transferEncodingOf(text);
-  const content = encoding === "7bit" ? withNetworkLineEnds(text) : await encodeBytes(Buffer.from(text), encoding);
+  const content = encoding === "7bit" ? Buffer.from(text, "latin1") : await encodeBytes(Buffer.from(text), encoding);
   return { encoding, content };
 }
 
@@ -176,8 +178,10 @@ async function passedThrough(encoder: Transform, bytes: Buffer): Promise<Buffer>
   return Buffer.concat(encoded);
 }
 
+const lineEnd = /\r\n|\r|\n/g;
+
 /**
  * Every line end as CRLF. nodemailer's connection also converts them, but only after the body was hashed for its
  * signature, which a lone CR would then make invalid.
  */
-const withNetworkLineEnds = (body: string): Buffer => Buffer.from(body.replace(/\r\n|\r|\n/g, "\r\n"), "latin1");
+const withNetworkLineEnds = (body: string): Buffer => Buffer.from(body.replace(lineEnd, "\r\n"), "latin1");

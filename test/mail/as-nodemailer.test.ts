@@ -129,6 +129,9 @@ const oneClickOf = (url: string) => ({
 const asItIs = ([name, value]: [string, string]) =>
   [name, /^[ -~]*$/.test(value) ? { prepared: true, foldLines: true, value } : value] as const;
 
+/** nodemailer encodes the line ends of a text in base64 as they are. */
+const canonical = (text: string): string => text.replace(/\r\n|\r|\n/g, "\r\n");
+
 const toMessage = (letter: Letter, to: string, messageId: string, oneClick: object) => ({
   from: letter.from,
   to: { name: "", address: to },
@@ -137,8 +140,8 @@ const toMessage = (letter: Letter, to: string, messageId: string, oneClick: obje
   headers: { ...Object.fromEntries(Object.entries(letter.headers).map(asItIs)), ...oneClick },
   envelope: { from: addressOf(letter.from), to },
   ...(letter.replyTo === null ? {} : { replyTo: letter.replyTo }),
-  ...(letter.html === null ? {} : { html: letter.html }),
-  ...(letter.text === null ? {} : { text: letter.text }),
+  ...(letter.html === null ? {} : { html: canonical(letter.html) }),
+  ...(letter.text === null ? {} : { text: canonical(letter.text) }),
   attachments: (letter.attachments ?? []).map(({ filename, contentType, contentId, bytes }) => ({
     filename,
     contentType,

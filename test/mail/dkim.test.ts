@@ -16,7 +16,7 @@ const oneClick = {
 
 const letters: Readonly<Record<string, Partial<Letter>>> = {
   "plain text": {},
-  "HTML and text of other scripts": { html: "<p>Grüße</p>", text: "你好，世界。\n.\n", subject: "Grüße 🚀" },
+  "HTML and text of other scripts": { html: "<p>Grüße</p>", text: "你好，世界。\r\n.\r\n", subject: "Grüße 🚀" },
   "white space that is not signed": { text: "one  \n\n two \t three\n\n\n\n", subject: "a   b " },
   "one-click unsubscribing": { headers: { ...oneClick, "X-Long": "word ".repeat(60) } },
   "an internationalised sender": { from: "Jörg <grüße@büro.example>", replyTo: "info@büro.example" },
