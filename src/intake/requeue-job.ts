@@ -108,7 +108,8 @@ async function contentOfRest(
   if (left.size === 0 && view.settings.total > 0) return "nobody-left";
   const stored = await contentStore.get(job);
   if (stored === null) return "content-erased";
-  const content = decodeContent(stored);
+  // The new job is no part of a mailing: see toSettings.
+  const { mailingId: _, ...content } = decodeContent(stored);
   const rest = content.recipients.filter((one, recipient) => one !== null && left.has(recipient));
   // All recipients that were left have been erased.
   if (rest.length === 0 && view.settings.total > 0) return "content-erased";

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { createPeople } from "../../src/webhooks/people.ts";
 import * as example from "../support/examples.ts";
 import { later, now } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
@@ -94,6 +95,19 @@ describe("A job that failed, run again as another job", () => {
     const { body } = await requeue();
     const recipients = [{ email: "1@example.com" }, { email: "2@example.com" }];
     expect(await contentOf(body.jobId)).to.deep.equal({ ...exampleJobContent, recipients });
+  });
+
+  it("is no part of the mailing that the old one is a part of, also for the webhooks about its recipients", async () => {
+    await fail({ mailingId: "mailing-1" });
+    const partOfMailing = encodeContent({ ...exampleJobContent, mailingId: "mailing-1" });
+    await api.contentStore.rewrite(job, () => partOfMailing);
+    const { body } = await requeue();
+    const people = createPeople(api.contentStore, api.log);
+    expect(await people.find({ ...job, jobId: body.jobId }, 0)).to.deep.equal({
+      mailingId: null,
+      email: "1@example.com",
+    });
+    expect(await people.find(job, 0)).to.include({ mailingId: "mailing-1" });
   });
 
   it("leaves those out whose outcome is unknown when the job asked not to send them again", async () => {
