@@ -3,6 +3,7 @@ import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent, encodeContent } from "../content/encode-content.ts";
 import type { ResultStore } from "../content/result-store.ts";
 import { eraseContent, eraseResult } from "../content/stored-content.ts";
+import type { JobEvent } from "../domain/job/events.ts";
 import { replacedBy } from "../domain/schedule/events.ts";
 import { type EventLog, isOfSchedule, type JobRef, type StoredEvent } from "../event-log/event-log.ts";
 import type { Listener } from "../event-log/following/listener.ts";
@@ -16,14 +17,20 @@ export type AddressInOutbox = {
   readonly waiting: readonly string[];
 };
 
+/** The job that a row became, and the event that created it. */
+export type JobOfRow = { readonly jobId: string; readonly created: Extract<JobEvent, { type: "JobCreated" }> };
+
 /**
  * The texts in settled rows of the outbox: requests, which hold content and recipients, and problems, which quote them.
  * Only the application still needs them. The rows stay, with a request that says when it was erased. Both methods are
  * idempotent, and throw what the database threw.
  */
 export interface OutboxRequests {
-  /** Erases the request of a tenant's row. A row that still waits, or is gone, is left alone. */
-  eraseRow(tenant: string, rowId: string): Promise<void>;
+  /**
+   * Erases the request of a tenant's row that became a job. A row that still waits, because no relay has written down yet
+   * what became of it, is settled first. One that waits with another request, or is gone, is left alone.
+   */
+  eraseRow(tenant: string, rowId: string, became: JobOfRow): Promise<void>;
 
   /** Erases every request of the tenant's rows that names the address, in any spelling. It scans the whole table. */
   eraseAddress(tenant: string, address: string): Promise<AddressInOutbox>;
@@ -59,8 +66,10 @@ export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise
     await contentStore.rewrite(job, (content) => withoutRecipients(content, erased.recipients));
   } else return;
   // Last, because the database may be down: then only the row has to wait for it.
-  const rowId = rowOf(decisions[0]);
-  if (rowId !== null) await outbox.eraseRow(job.tenant, rowId);
+  const [first] = decisions;
+  const rowId = rowOf(first);
+  if (rowId !== null && first?.event.type === "JobCreated")
+    await outbox.eraseRow(job.tenant, rowId, { jobId: job.jobId, created: first.event });
 }
 
 /** An erased address may be on the suppression list in clear text; its digest is enough there. */

@@ -1,8 +1,11 @@
 import type { Knex } from "knex";
 import { likeSpellings, patternsOf } from "../database/spellings.ts";
 import { namesAddress, normalisedAddress } from "../domain/recipients/address.ts";
-import type { AddressInOutbox, OutboxRequests } from "../erasure/complete-erasure.ts";
+import type { AddressInOutbox, JobOfRow, OutboxRequests } from "../erasure/complete-erasure.ts";
+import { toCreatedJob } from "../intake/accept-job.ts";
 import { jobIdOfOutboxRow } from "../intake/derived-job-id.ts";
+import { digestOfRequest } from "../intake/draft-job.ts";
+import { parseJson } from "../schemas/parse-json.ts";
 
 type Candidate = { readonly id: string; readonly status: "pending" | "processed" | "failed" };
 type Texts = { readonly request: string; readonly response: string | null };
@@ -21,8 +24,10 @@ const measuredAtOnce = 32;
 
 /** The requests in the table `outbox`, on MySQL and MariaDB. */
 export const createMysqlOutboxRequests = (db: Knex, mostOfPage = usualPage): OutboxRequests => ({
-  eraseRow: async (tenant, rowId) => {
-    await emptied(db, { tenant, id: rowId }, null);
+  eraseRow: async (tenant, rowId, became) => {
+    const row = { tenant, id: rowId };
+    await settleWaiting(db, row, became);
+    await emptied(db, row, null);
   },
 
   eraseAddress: async (tenant, address) => {
@@ -115,6 +120,27 @@ function shortened(response: string | null, address: string): string | null {
   if (response === null || !namesAddress(unescaped(response), address)) return null;
   const { type, title, status, code }: Readonly<Record<string, unknown>> = JSON.parse(response);
   return JSON.stringify({ type, title, status, code });
+}
+
+/** As its relay would do, which may have died, or waits for other rows: it would keep the request. */
+async function settleWaiting(
+  db: Knex,
+  row: { tenant: string; id: string },
+  { jobId, created }: JobOfRow,
+): Promise<void> {
+  const found = await readTexts(db, row.id);
+  if (found === null || digestOf(found.request) !== created.data.requestSha256) return;
+  const response = JSON.stringify(toCreatedJob(jobId, created));
+  const settled = { status: "processed", next_retry_at: null, response };
+  await db("outbox")
+    .where({ ...row, status: "pending" })
+    .update(settled);
+}
+
+/** Null for a text that is not JSON. */
+function digestOf(request: string): string | null {
+  const json = parseJson(Buffer.from(request), "request");
+  return json.parsed ? digestOfRequest(json.value) : null;
 }
 
 /** Returns how many rows it changed. A row that the application has set back to pending meanwhile is left alone. */

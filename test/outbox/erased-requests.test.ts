@@ -2,9 +2,13 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import type { Knex } from "knex";
 import { createDatabase } from "../../src/database/database.ts";
+import type { JobOfRow } from "../../src/erasure/complete-erasure.ts";
 import { jobIdOfOutboxRow } from "../../src/intake/derived-job-id.ts";
+import { digestOfRequest } from "../../src/intake/draft-job.ts";
 import { createMysqlOutboxRequests } from "../../src/outbox/mysql-outbox-requests.ts";
+import { jobCreated } from "../support/examples.ts";
 import { migratedDatabase } from "../support/migrated-database.ts";
+import { readOutboxRow } from "../support/outbox-side.ts";
 import type { TestDatabase } from "../support/services.ts";
 
 type Row = { readonly request: string; readonly status?: "pending" | "processed"; readonly response?: string };
@@ -69,6 +73,25 @@ describe("the erasure of an address from the requests in the outbox", () => {
     await insert(to("ada@example.org", "bob@büro.example"), to("ada@example.org"));
     expect(await createMysqlOutboxRequests(db).eraseAddress("default", "ada@example.com")).to.include({ erased: 1 });
     expect(await erased()).to.deep.equal([named]);
+  });
+
+  it("covers a row whose job is done before its relay has written down that it was made", async () => {
+    const request = JSON.stringify({ recipients: ["ada@example.com"], subject: "Hi" });
+    const [same = "", other = ""] = await insert(
+      { request, status: "pending" },
+      { request: JSON.stringify({ recipients: ["bob@example.com"] }), status: "pending" },
+    );
+    const requestSha256 = digestOfRequest(JSON.parse(request));
+    const created = jobCreated({ requestSha256 }) as JobOfRow["created"];
+    const requests = createMysqlOutboxRequests(db);
+    for (const id of [same, other]) await requests.eraseRow("default", id, { jobId: `job-of-${id}`, created });
+    expect(await erased()).to.deep.equal([same]);
+    expect(await readOutboxRow(db, same)).to.deep.include({
+      status: "processed",
+      next_retry_at: null,
+      response: { jobId: `job-of-${same}`, status: "pending", createdAt: created.at },
+    });
+    expect((await readOutboxRow(db, other)).status).to.equal("pending");
   });
 
   it("covers with each statement no more bytes than a page may have, or one row", async () => {
