@@ -28,15 +28,23 @@ export function createSafePost({
     const expected = whyNotToCall(request.url, allowed);
     if (expected !== null) return refused("url-refused", `The URL may not be called; expected ${expected}.`);
     const url = new URL(request.url);
-    const late = AbortSignal.timeout(timeoutMs);
-    const over = request.signal === undefined ? late : AbortSignal.any([late, request.signal]);
-    const addresses = await addressesOf(hostOf(url), resolve, over);
-    if (addresses === null) return over.aborted ? tooLate : hostNotFound;
-    const refusal = refuseAddresses(addresses, url, allowed);
-    const forOneMs = Math.max(1, Math.floor(timeoutMs / addresses.length));
-    return refusal ?? (await send(url, addresses, forOneMs, request, over));
+    const late = new AbortController();
+    const timer = setTimeout(() => abortIfUnheard(late), timeoutMs);
+    const over = request.signal === undefined ? late.signal : AbortSignal.any([late.signal, request.signal]);
+    try {
+      const addresses = await addressesOf(hostOf(url), resolve, over);
+      if (addresses === null) return over.aborted ? tooLate : hostNotFound;
+      const refusal = refuseAddresses(addresses, url, allowed);
+      const forOneMs = Math.max(1, Math.floor(timeoutMs / addresses.length));
+      return refusal ?? (await send(url, addresses, forOneMs, request, over));
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }
+
+/** Once what has arrived is read: where the process stood still, its timers come before that. */
+const abortIfUnheard = (late: AbortController): unknown => setImmediate(() => late.abort());
 
 const tooLate = unanswered("timed-out", "The receiver did not answer in time.");
 const hostNotFound = unanswered("host-not-found", "The host of the URL has no address.");
