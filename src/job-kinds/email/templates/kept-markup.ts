@@ -9,9 +9,22 @@ class MarkupTag extends CaptureTag {
   }
 }
 
-/** What is kept is written as it is, as long as no filter changes it. */
-export function keepMarkup({ tags }: Liquid): void {
+/** Filters that take white space away, and add nothing. */
+const ofWhiteSpace = ["strip", "lstrip", "rstrip", "strip_newlines"];
+
+/** What is kept is written as it is, as long as no other filter changes it. */
+export function keepMarkup({ tags, filters }: Liquid): void {
   tags["capture"] = MarkupTag;
+  for (const name of ofWhiteSpace) {
+    const filter = filters[name];
+    if (typeof filter !== "function") throw new Error(`Liquid has no filter ${name}.`);
+    filters[name] = function keeping(value: unknown, ...args: unknown[]): unknown {
+      const { context } = this;
+      const text: unknown = filter.call(this, value, ...args);
+      if (context instanceof MeteredContext && context.markup.has(String(value))) context.markup.add(String(text));
+      return text;
+    };
+  }
 }
 
 /** Another text that is the same is markup as harmless. */

@@ -113,6 +113,9 @@ describe("a template", () => {
     const once = "<b>O&#39;Brien &amp; Co</b>";
     const changed = "&lt;b&gt;O&amp;#39;Brien &amp;amp; Co&lt;/b&gt;O&#39;Brien &amp; Co";
     expect(fill(source, { a: "O'Brien & Co" })).to.equal(`${once}${once}${once}${changed}`);
+    expect(fill("{% capture b %} <b>{{ a }}</b>\n {% endcapture %}{{ b | strip }}", { a: "&" })).to.equal(
+      "<b>&amp;</b>",
+    );
     expect(fill("{% capture b %}{{ a }}{% endcapture %}{{ b }}", { a: "O'Brien" }, "text")).to.equal("O'Brien");
   });
 
@@ -185,7 +188,7 @@ describe("a template", () => {
       "{{ l }}",
       "{{ a | newline_to_br | append: a }}",
       "{{ a | truncate: 9, a }}",
-      "{% capture b %}{{ a }}{% endcapture %}{{ b }}{{ a }}{{ b | append: a }}",
+      "{% capture b %}{{ a }}{% endcapture %}{{ b }}{{ a }}{{ b | strip }}{{ b | append: a }}",
     ];
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
