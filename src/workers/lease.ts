@@ -89,11 +89,14 @@ export function watchLease(
     confirmLately: async () => (isFresh() ? isHeld : await confirm()),
     isFree: async () => {
       for (;;) {
-        const { askedAt, answer: decisions } = await askLog(() => log.readDecisions(job));
-        const since = decisions.filter(({ sequence }) => sequence > leaseSequence);
+        const read = await askLog(() => log.readDecisions(job));
+        const since = read.answer.filter(({ sequence }) => sequence > leaseSequence);
         // Where none is there, what was read is not what ended the lease.
-        const isTaken = since.length === 0 || since.some(({ event }) => event.type === "JobStarted");
-        if (isTaken || performance.now() - askedAt < answersHoldMs) return !isTaken;
+        if (since.length === 0 || since.some(({ event }) => event.type === "JobStarted")) return false;
+        if (performance.now() - read.askedAt < answersHoldMs) return true;
+        // A long history takes longer to read than an answer holds, each time; to ask whether it has grown takes a moment.
+        const { askedAt, answer: last } = await askLog(() => log.lastDecision(job));
+        if (last === since.at(-1)?.sequence && performance.now() - askedAt < answersHoldMs) return true;
       }
     },
     onLost: (lost) => {

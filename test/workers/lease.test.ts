@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
+import type { JobEvent } from "../../src/domain/job/events.ts";
 import { watchLease } from "../../src/workers/lease.ts";
-import { job, jobCancelled, settings } from "../support/examples.ts";
+import { job, jobCancelled, jobPaused, jobResumed, jobStarted, settings } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { processing } from "../support/histories.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
@@ -94,6 +95,34 @@ describe("a lease whose worker does not hear of decisions", () => {
     expect(await lease.confirmLately()).to.equal(true);
     passTime(200);
     expect(await lease.confirmLately()).to.equal(false);
+  });
+
+  describe("and that was lost, where its history takes longer to read than an answer holds", () => {
+    /** What comes into the log while the history is read for the first time. */
+    const readSlowly = async (meanwhile: readonly JobEvent[]) => {
+      const log = deaf();
+      const leaseSequence = await happen(log, job, processing());
+      await happen(log, job, [jobPaused()]);
+      let reads = 0;
+      const readDecisions: typeof log.readDecisions = async () => {
+        reads += 1;
+        if (reads > 3) throw new Error("It is read again and again.");
+        const read = await log.readDecisions(job);
+        passTime(1500);
+        if (reads === 1) await happen(log, job, meanwhile);
+        return read;
+      };
+      return await watchLease({ ...log, readDecisions }, takenAt(leaseSequence), patience).isFree();
+    };
+
+    it("is free as long as no other worker took one", async () => {
+      expect(await readSlowly([])).to.equal(true);
+      expect(await readSlowly([jobResumed()])).to.equal(true);
+    });
+
+    it("is not free once another worker took one meanwhile", async () => {
+      expect(await readSlowly([jobResumed(), jobStarted({ worker: "other" })])).to.equal(false);
+    });
   });
 });
 
