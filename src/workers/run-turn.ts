@@ -31,7 +31,7 @@ export type TurnDependencies = {
   /** Null for a kind of job whose turns are not shared. */
   readonly sharing: Pick<Sharing, "share"> | null;
   /** See createPostponing. */
-  readonly postpone: (times: number) => number;
+  readonly postpone: (times: number, tenant: string) => number;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
   /** Aborts when the process stops, whatever is left to record. */
@@ -73,7 +73,7 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const cause: Cause = { actor: `worker:${worker}`, ...origin, causationId };
   const { settings } = before.state;
   const prepared = await prepareWork(() => dependencies.prepare(job, settings));
-  if (prepared === notNow) return delivery.giveBack(dependencies.postpone(delivery.times));
+  if (prepared === notNow) return delivery.giveBack(dependencies.postpone(delivery.times, tenant));
   const { claims, work } = prepared;
   const claimed = isFirst ? claims : [];
   const taker = { log, job, cause, from: before, stopping, giveUp, claims: claimed };
