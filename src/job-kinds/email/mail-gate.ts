@@ -69,4 +69,4 @@ export async function joinRoutes(
   return { code: "no-route", message: `${which} may carry mails of this tenant and this sender.` };
 }
 
-const isPast = (time: Instant | null): boolean => time !== null && Date.parse(time) < Date.now();
+export const isPast = (time: Instant | null): boolean => time !== null && Date.parse(time) < Date.now();

@@ -21,9 +21,10 @@ import { type Served, servedErased } from "../../workers/serving.ts";
 import type { AttemptEnd, HeldTurn } from "../../workers/turn.ts";
 import type { ConnectionShare } from "./connection-shares.ts";
 import { createStays, holdBack, type Throttling } from "./hold-back.ts";
-import { createMailGate, joinRoutes } from "./mail-gate.ts";
+import { createMailGate, isPast, joinRoutes } from "./mail-gate.ts";
 import { loadMailing, type Mailing, mailTo } from "./mailing.ts";
 import { createSharesOfRoutes } from "./shares-of-routes.ts";
+import { createSlowJobs } from "./slow-jobs.ts";
 import { PartFault } from "./templates/letters.ts";
 
 /** What mailings need to send. */
@@ -53,6 +54,7 @@ export type MailWorkDependencies = MailPorts & { readonly contentStore: ContentS
 export function createMailWork({ routing, ...others }: MailWorkDependencies): JobWork {
   const shares = createSharesOfRoutes(routing.connections);
   const stay = createStays(others.throttling?.stays ?? 0);
+  const slowJobs = createSlowJobs();
   return {
     type: "email.send",
     connections: routing.connections,
@@ -62,11 +64,14 @@ export function createMailWork({ routing, ...others }: MailWorkDependencies): Jo
     // Mails that are to go out one after the other are no work for several.
     ...(others.batchDelayMs === 0 && { shares }),
     prepare: async (job, settings) => {
+      if (slowJobs.hasToWait(job) && !isPast(settings.notAfter)) return notNow;
       const mailing = await loadMailing({ job, settings }, others);
       if ("code" in mailing) return failedBecause(mailing);
       const routes = await joinRoutes(routing, job, settings, mailing);
       if (routes === notNow) return notNow;
       if ("code" in routes) return failedBecause(routes);
+      const begin = slowJobs.enter(job, settings, routes);
+      if (begin === null && !isPast(settings.notAfter)) return notNow;
       const whyNot = whyNotMail(job, mailing, others.suppressions);
       const holdingBack = holdBack(mailing, routes, others.throttling, stay);
       const connections = routes.connections();
@@ -78,11 +83,12 @@ export function createMailWork({ routing, ...others }: MailWorkDependencies): Jo
           whyNot,
           holdingBack,
         ),
-        work: (held, lease, books, stopping) => {
+        work: async (held, lease, books, stopping) => {
+          const end = begin?.();
           const isHelp = held.supply?.isHelp ?? false;
           const share = ofRoutes.join(isHelp ? Number.POSITIVE_INFINITY : recipientsToMail(held.ledger).length);
           const own = { ...others, mailing, whyNot, holdingBack, routes, connections, share, stopping };
-          return sendMailing(held, lease, books, own);
+          return await sendMailing(held, lease, books, own).finally(end);
         },
       };
     },

@@ -26,6 +26,10 @@ export type JobRoutes = {
   connections(): number;
   /** The names of these routes. */
   carrying(): readonly string[];
+  /** How many mails a second these routes let through in this process; null for no limit, and where there is no route. */
+  perSecond(): number | null;
+  /** Whether there is another route that can be used now, for other jobs. */
+  areOthersUsable(): boolean;
   /**
    * Why the job should not begin: no route may carry its mails, or those that may are away while others are not. Where all
    * routes are away it may begin, as its worker takes few jobs then.
@@ -67,6 +71,15 @@ export function createJobRoutes({ version, group, others }: Ports): JobRoutes {
     key: () => current().key,
     connections: () => connectionsOf(current()),
     carrying: () => carryingOf(current()).map(({ name }) => name),
+    perSecond: () => {
+      const rates = carryingRunsOf(current()).map(({ pace }) => pace.rate());
+      if (rates.length === 0 || rates.includes(null)) return null;
+      return rates.reduce<number>((sum, rate) => sum + (rate ?? 0), 0);
+    },
+    areOthersUsable: () => {
+      const carrying = carryingRunsOf(current());
+      return others().some((run) => !carrying.includes(run) && run.isUsable());
+    },
     whyNotBegin: () => {
       const { candidates } = current();
       if (candidates.length === 0) return "no-route";
@@ -132,10 +145,14 @@ export function groupOf(
 }
 
 /** The routes of the lowest order that can be used; where none can, those of the lowest order. */
-function carryingOf({ candidates, routes }: Group): readonly MailRoute[] {
-  const usable = candidates.find(({ run }) => run.isUsable()) ?? candidates[0];
-  return routes.filter(({ order }) => order === usable?.order);
-}
+const carryingOf = ({ candidates, routes }: Group): readonly MailRoute[] =>
+  routes.filter(({ order }) => order === orderOfCarrying(candidates));
+
+const carryingRunsOf = ({ candidates }: Group): readonly RouteRun[] =>
+  candidates.flatMap(({ order, run }) => (order === orderOfCarrying(candidates) ? [run] : []));
+
+const orderOfCarrying = (candidates: readonly Candidate[]): number | undefined =>
+  (candidates.find(({ run }) => run.isUsable()) ?? candidates[0])?.order;
 
 const connectionsOf = (group: Group): number =>
   Math.max(
