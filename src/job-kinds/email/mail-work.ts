@@ -64,7 +64,7 @@ export function createMailWork({ routing, ...others }: MailWorkDependencies): Jo
     // Mails that are to go out one after the other are no work for several.
     ...(others.batchDelayMs === 0 && { shares }),
     prepare: async (job, settings) => {
-      if (slowJobs.hasToWait(job) && !isPast(settings.notAfter)) return notNow;
+      if (slowJobs.hasToWait(job, settings) && !isPast(settings.notAfter)) return notNow;
       const mailing = await loadMailing({ job, settings }, others);
       if ("code" in mailing) return failedBecause(mailing);
       const routes = await joinRoutes(routing, job, settings, mailing);

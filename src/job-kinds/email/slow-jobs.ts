@@ -17,7 +17,7 @@ type SlowJobs = {
   /** Null where the job is slow, enough like it are being done, and other jobs can go by another route. */
   enter(job: JobRef, settings: JobSettings, routes: JobRoutes): Begin | null;
   /** Whether it is known without its content that `enter` would answer null. */
-  hasToWait(job: JobRef): boolean;
+  hasToWait(job: JobRef, settings: Pick<JobSettings, "priority">): boolean;
 };
 
 const unlimited: Begin = () => () => {};
@@ -61,9 +61,9 @@ export function createSlowJobs(): SlowJobs {
       waiting.set(keyOf(job), kind);
       return null;
     },
-    hasToWait: (job) => {
+    hasToWait: (job, { priority }) => {
       const kind = waiting.get(keyOf(job));
-      return kind !== undefined && isFull(kind);
+      return kind?.startsWith(`${job.tenant} ${priority} `) === true && isFull(kind);
     },
   };
 }

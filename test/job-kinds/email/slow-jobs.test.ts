@@ -25,10 +25,12 @@ describe("Mailings of a thousand recipients, whose routes let ten mails a second
     expect(slowJobs.enter(shop("three"), mailing, routes)).to.equal(null);
     expect(slowJobs.enter(bakery, mailing, routes)).not.to.equal(null);
     expect(slowJobs.enter(shop("urgent"), { ...mailing, priority: "high" }, routes)).not.to.equal(null);
-    expect([slowJobs.hasToWait(shop("three")), slowJobs.hasToWait(shop("four"))]).to.deep.equal([true, false]);
+    expect(slowJobs.hasToWait(shop("three"), mailing)).to.equal(true);
+    expect(slowJobs.hasToWait(shop("three"), { priority: "high" }), "after its priority was changed").to.equal(false);
+    expect(slowJobs.hasToWait(shop("four"), mailing), "before its routes are known").to.equal(false);
     end?.();
     end?.();
-    expect(slowJobs.hasToWait(shop("three"))).to.equal(false);
+    expect(slowJobs.hasToWait(shop("three"), mailing)).to.equal(false);
     expect(slowJobs.enter(shop("three"), mailing, routes)).not.to.equal(null);
     expect(slowJobs.enter(shop("four"), mailing, routes)).to.equal(null);
   });
