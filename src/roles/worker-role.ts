@@ -23,6 +23,7 @@ import { createJetStreamHelp } from "../workers/jetstream-help.ts";
 import { createJetStreamLeaseProbe } from "../workers/jetstream-lease-probe.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
 import type { JobWork } from "../workers/job-work.ts";
+import { slotsOfLarge } from "../workers/slots.ts";
 import type { Standstill } from "../workers/standstill.ts";
 import { queuePatienceMs, type Worker } from "../workers/worker.ts";
 import { openRoutes, startSharingRates } from "./mail-routes-role.ts";
@@ -40,9 +41,10 @@ export async function startWorkers(parts: Parts, book: RouteBook): Promise<Worke
   const membership = createJetStreamMembership(parts.connection, config.natsPrefix);
   const throttling = startThrottling(parts, routing, membership);
   const returnPaths = await returnPathsOf(parts);
+  const slowAtOnce = Math.max(1, Math.floor(config.workerConcurrency / slotsOfLarge / 2));
   const workers = createWorkers(parts, {
     contentStore,
-    mail: { routing, mailFrom, batchDelayMs, suppressions, publicUrl, returnPaths, throttling },
+    mail: { routing, mailFrom, batchDelayMs, suppressions, publicUrl, returnPaths, throttling, slowAtOnce },
     reports: reportsForWork(parts),
     webhooks: await webhooksForWork(parts),
   });

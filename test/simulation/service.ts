@@ -103,6 +103,7 @@ export function createService(world: World, scenario: Scenario) {
       publicUrl: null,
       throttling: null,
       returnPaths: null,
+      slowAtOnce: 2,
     });
     const worker = createJobWorker(
       {

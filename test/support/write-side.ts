@@ -226,6 +226,7 @@ export async function startWriteSide(): Promise<WriteSide> {
           publicUrl,
           returnPaths: null,
           throttling,
+          slowAtOnce: 2,
         }),
         config,
       );

@@ -41,6 +41,8 @@ export type MailPorts = {
   readonly returnPaths: ReturnPaths | null;
   /** Null where no receiver is slowed down. */
   readonly throttling: Throttling | null;
+  /** See createSlowJobs. */
+  readonly slowAtOnce: number;
 };
 
 /** What showing a mail needs; nothing is sent. */
@@ -54,7 +56,7 @@ export type MailWorkDependencies = MailPorts & { readonly contentStore: ContentS
 export function createMailWork({ routing, ...others }: MailWorkDependencies): JobWork {
   const shares = createSharesOfRoutes(routing.connections);
   const stay = createStays(others.throttling?.stays ?? 0);
-  const slowJobs = createSlowJobs();
+  const slowJobs = createSlowJobs(others.slowAtOnce);
   return {
     type: "email.send",
     connections: routing.connections,

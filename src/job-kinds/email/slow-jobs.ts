@@ -4,8 +4,6 @@ import type { JobRoutes } from "../../mail/routes/job-routes.ts";
 
 /** A mailing that takes longer than this, at the rate of its routes, is slow. A turn that was postponed comes back sooner. */
 const slowAfterMs = 30_000;
-/** While one of the two ends, the other one uses the route. */
-const mostAlike = 2;
 /** One that was not begun by now is left to another worker, or was paused meanwhile. */
 const begunWithinMs = 10_000;
 const mostKnown = 100_000;
@@ -14,7 +12,7 @@ const mostKnown = 100_000;
 type Begin = () => () => void;
 
 type SlowJobs = {
-  /** Null where the job is slow, enough like it are being done, and other jobs can go by another route. */
+  /** Null where the job is slow, enough like it are being done, and there is another route for other jobs. */
   enter(job: JobRef, settings: JobSettings, routes: JobRoutes): Begin | null;
   /** Whether it is known without its content that `enter` would answer null. */
   hasToWait(job: JobRef, settings: Pick<JobSettings, "priority">): boolean;
@@ -24,14 +22,14 @@ const unlimited: Begin = () => () => {};
 
 /**
  * Mailings whose routes have a low rate: each holds slots of its worker for as long as it takes, and hardly uses them. So few
- * of them are done at a time of each tenant and priority. None of them waits for those of others.
+ * of them, `most`, are done at a time of each tenant and priority. None of them waits for those of others.
  */
-export function createSlowJobs(): SlowJobs {
+export function createSlowJobs(most: number): SlowJobs {
   /** How many are done, by tenant, priority and routes. */
   const counts = new Map<string, number>();
   /** For which of these the jobs wait that were not let in. */
   const waiting = new Map<string, string>();
-  const isFull = (kind: string): boolean => (counts.get(kind) ?? 0) >= mostAlike;
+  const isFull = (kind: string): boolean => (counts.get(kind) ?? 0) >= most;
   const add = (kind: string, more: number): void => {
     const count = (counts.get(kind) ?? 0) + more;
     if (count === 0) counts.delete(kind);
@@ -71,5 +69,5 @@ export function createSlowJobs(): SlowJobs {
 function isSlow(routes: JobRoutes, recipients: number): boolean {
   const perSecond = routes.perSecond();
   if (perSecond === null || recipients <= routes.connections()) return false;
-  return recipients * 1000 > perSecond * slowAfterMs && routes.areOthersUsable();
+  return recipients * 1000 > perSecond * slowAfterMs && routes.haveOthers();
 }

@@ -28,8 +28,8 @@ export type JobRoutes = {
   carrying(): readonly string[];
   /** How many mails a second these routes let through in this process; null for no limit, and where there is no route. */
   perSecond(): number | null;
-  /** Whether there is another route that can be used now, for other jobs. */
-  areOthersUsable(): boolean;
+  /** Whether there is another route, by which other jobs can go. */
+  haveOthers(): boolean;
   /**
    * Why the job should not begin: no route may carry its mails, or those that may are away while others are not. Where all
    * routes are away it may begin, as its worker takes few jobs then.
@@ -76,9 +76,9 @@ export function createJobRoutes({ version, group, others }: Ports): JobRoutes {
       if (rates.length === 0 || rates.includes(null)) return null;
       return rates.reduce<number>((sum, rate) => sum + (rate ?? 0), 0);
     },
-    areOthersUsable: () => {
+    haveOthers: () => {
       const carrying = carryingRunsOf(current());
-      return others().some((run) => !carrying.includes(run) && run.isUsable());
+      return others().some((run) => !carrying.includes(run));
     },
     whyNotBegin: () => {
       const { candidates } = current();

@@ -8,7 +8,7 @@ describe("Mailings of a thousand recipients, whose routes let ten mails a second
     key: () => "slow",
     connections: () => 10,
     perSecond: (): number | null => 10,
-    areOthersUsable: () => true,
+    haveOthers: () => true,
   } as JobRoutes;
   const shop = (jobId: string) => ({ tenant: "shop", jobId });
   const bakery = { tenant: "bakery", jobId: "one" };
@@ -16,7 +16,7 @@ describe("Mailings of a thousand recipients, whose routes let ten mails a second
   let slowJobs: ReturnType<typeof createSlowJobs>;
 
   beforeEach(() => {
-    slowJobs = createSlowJobs();
+    slowJobs = createSlowJobs(2);
   });
 
   it("are done two at a time of each tenant and priority", () => {
@@ -42,7 +42,7 @@ describe("Mailings of a thousand recipients, whose routes let ten mails a second
       );
       expect(all).not.to.include(null);
     };
-    begins({ areOthersUsable: () => false });
+    begins({ haveOthers: () => false });
     begins({ perSecond: () => null });
     begins({ perSecond: () => 100 });
     begins({}, 300);
