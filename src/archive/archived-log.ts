@@ -64,9 +64,10 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
   const archivedFeedback = async (job: JobRef) => (await archived(job)).filter(isAboutFeedback);
 
   /** Reports come after the end of their job, and say nothing of the time before them either. */
-  const readFeedback: EventLog["readFeedback"] = async (job) => {
-    const feedback = await log.readFeedback(job);
-    if (!(await archive.holds(job))) return feedback;
+  const readFeedback: EventLog["readFeedback"] = async (job, from) => {
+    const feedback = await log.readFeedback(job, from);
+    const goesOn = from !== undefined && feedback[0]?.sequence === from;
+    if (goesOn || !(await archive.holds(job))) return feedback;
     const known = new Set(feedback.map(({ sequence }) => sequence));
     return [...(await archivedFeedback(job)).filter(({ sequence }) => !known.has(sequence)), ...feedback];
   };

@@ -163,8 +163,8 @@ export interface EventLog {
   /** The outcomes of the recipients of a job, oldest first, read from the leader. */
   readRecipients(job: JobRef): Promise<readonly StoredEvent<RecipientEvent>[]>;
 
-  /** What came back about the mails of a job, oldest first, read from the leader as its decisions are. */
-  readFeedback(job: JobRef): Promise<readonly StoredEvent<ReturnEvent>[]>;
+  /** What came back about the mails of a job, oldest first, read from the leader; `from` as for the decisions about a mailing. */
+  readFeedback(job: JobRef, from?: number): Promise<readonly StoredEvent<ReturnEvent>[]>;
 
   /**
    * The notifications of the job's end and the confirmations that they were read, oldest first, read from the leader.

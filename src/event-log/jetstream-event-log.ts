@@ -122,7 +122,7 @@ export async function createJetStreamEventLog(
       return last === null ? null : ((await decodeAll([last])).findLast(isOfSchedule) ?? null);
     },
     readRecipients: async (job) => (await readHistory(job)).filter(isAboutRecipients),
-    readFeedback: async (job) => (await readUpTo(await lastOf(job, "feedback"))).filter(isAboutFeedback),
+    readFeedback: async (job, from) => (await readUpTo(await lastOf(job, "feedback"), from)).filter(isAboutFeedback),
     readNotices: async (job) => (await readHistory(job)).filter(isNotice),
     readHistory,
     lastDecision,

@@ -6,6 +6,7 @@ import { createFeedbackListener } from "../feedback/follow-feedback.ts";
 import type { FeedbackIntake } from "../feedback/intake.ts";
 import { createJetStreamSoftBounces } from "../feedback/jetstream-soft-bounces.ts";
 import { recordFeedback } from "../feedback/record-feedback.ts";
+import { rememberFeedback } from "../feedback/remember-feedback.ts";
 import { startListener } from "./listeners.ts";
 import { mailTokensOf, type Parts } from "./parts.ts";
 
@@ -25,9 +26,9 @@ export async function feedbackIntakeOf(parts: Parts): Promise<FeedbackIntake> {
   const finder = createJobFinder(reads, createReadPositions(reads, announcements));
   // The reports about the mails of a job come together, and each append of one makes those of the others read the log again.
   const serially = createSerially();
+  const ports = { log: rememberFeedback(log), contentStore };
   return {
     attribute: createAttribution(tokens, finder, log),
-    record: (mail, feedback, cause, at) =>
-      serially(mail, () => recordFeedback({ log, contentStore }, mail, feedback, cause, at)),
+    record: (mail, feedback, cause, at) => serially(mail, () => recordFeedback(ports, mail, feedback, cause, at)),
   };
 }

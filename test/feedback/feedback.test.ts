@@ -5,6 +5,7 @@ import { createAttribution } from "../../src/feedback/attribute.ts";
 import { createFeedbackListener } from "../../src/feedback/follow-feedback.ts";
 import { createJetStreamSoftBounces } from "../../src/feedback/jetstream-soft-bounces.ts";
 import { type NewFeedback, recordFeedback } from "../../src/feedback/record-feedback.ts";
+import { rememberFeedback } from "../../src/feedback/remember-feedback.ts";
 import { createMailTokens } from "../../src/mail/return-path.ts";
 import { streamOfBucket } from "../../src/nats/bucket.ts";
 import { nameWith } from "../../src/nats/names.ts";
@@ -85,6 +86,31 @@ describe("What comes back about a mail", () => {
     };
     const ports = { log: { ...side.log, readDecisions: never }, contentStore: { get: never } };
     expect(await recordFeedback(ports, { ...job, recipient: 0 }, bounce(), cause, now)).to.equal("known");
+  });
+
+  it("costs as much after many other reports about its job: what is known of them is not read again", async () => {
+    const job = await side.createJob(Array.from({ length: 30 }, (_, index) => `r${index}@example.com`));
+    let read = 0;
+    const log = rememberFeedback({
+      ...side.log,
+      readFeedback: async (...asked) => {
+        const found = await side.log.readFeedback(...asked);
+        read += found.length;
+        return found;
+      },
+    });
+    const recordHere = (recipient: number) =>
+      recordFeedback({ ...side, log }, { ...job, recipient }, bounce(), cause, now);
+    for (let recipient = 0; recipient < 28; recipient += 1) expect(await recordHere(recipient)).to.equal("recorded");
+    expect(read).to.be.below(28 * 4);
+    // Another process records some, too.
+    expect(await record(job, 28, bounce())).to.equal("recorded");
+    expect([await recordHere(28), await recordHere(29), await recordHere(0)]).to.deep.equal([
+      "known",
+      "recorded",
+      "known",
+    ]);
+    expect(await typesOf(job)).to.have.length(30);
   });
 
   it("is about no mail where the job has no such recipient, or does not exist", async () => {

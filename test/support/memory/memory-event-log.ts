@@ -75,7 +75,12 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
     },
     readSchedule: async (schedule) => everythingAbout(schedule).findLast(isOfSchedule) ?? null,
     readRecipients: async (job) => historyOf(job).filter(isAboutRecipients),
-    readFeedback: async (job) => historyOf(job).filter(isAboutFeedback),
+    readFeedback: async (job, from = 0) => {
+      const events = historyOf(job).filter(isAboutFeedback);
+      return events.some(({ sequence }) => sequence === from)
+        ? events.filter(({ sequence }) => sequence >= from)
+        : events;
+    },
     readNotices: async (job) => historyOf(job).filter(isNotice),
     readHistory: async (job) => historyOf(job),
     lastDecision: async (job) => lastDecisionOf(job),
