@@ -80,7 +80,10 @@ function roundTripContract(open: () => EventLog): void {
       const second = await log.append(job, [caused(uuid(), example.recipientComplained())], first);
       await log.append(job, [caused(uuid(), example.recipientUnsubscribed())], second);
       const types = ["RecipientBounced", "RecipientComplained", "RecipientUnsubscribed"];
-      expect((await log.readFeedback(job)).map(({ event }) => event.type)).to.deep.equal(types);
+      const typesFrom = async (from?: number) => (await log.readFeedback(job, from)).map(({ event }) => event.type);
+      expect(await typesFrom()).to.deep.equal(types);
+      expect(await typesFrom(second)).to.deep.equal(types.slice(1));
+      expect(await typesFrom(second + 1_000_000)).to.deep.equal(types);
       expect((await log.readHistory(job)).map(({ event }) => event.type)).to.deep.equal([
         "JobCreated",
         "RecipientSent",
