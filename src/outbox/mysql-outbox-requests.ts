@@ -128,13 +128,12 @@ async function settleWaiting(
   row: { tenant: string; id: string },
   { jobId, created }: JobOfRow,
 ): Promise<void> {
-  const found = await readTexts(db, row.id);
+  const waiting = { ...row, status: "pending" };
+  const isWaiting = (await db("outbox").where(waiting).first("id")) !== undefined;
+  const found = isWaiting ? await readTexts(db, row.id) : null;
   if (found === null || digestOf(found.request) !== created.data.requestSha256) return;
   const response = JSON.stringify(toCreatedJob(jobId, created));
-  const settled = { status: "processed", next_retry_at: null, response };
-  await db("outbox")
-    .where({ ...row, status: "pending" })
-    .update(settled);
+  await db("outbox").where(waiting).update({ status: "processed", next_retry_at: null, response });
 }
 
 /** Null for a text that is not JSON. */
