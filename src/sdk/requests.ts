@@ -57,7 +57,8 @@ export function createRequests(transport: Transport) {
     { signal, params = {} }: ListOptions = {},
   ): AsyncGenerator<Item> {
     for (let cursor: string | number | null = null; ; ) {
-      const asked = toQuery({ ...query, ...(cursor === null ? {} : { cursor }) });
+      // A list may begin with a page that has a number; the service refuses one beside a cursor.
+      const asked = toQuery(cursor === null ? query : { ...query, page: undefined, cursor });
       const url = fill(path, params) + asked;
       const answer = await transport.send({ method: "GET", path: url, isRepeatable: true, signal });
       const page = answer.body as Page & { readonly data: readonly Item[] };

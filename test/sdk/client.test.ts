@@ -231,6 +231,20 @@ describe("The client for applications", () => {
     expect([entries, asked.length]).to.deep.equal([1, 2]);
   });
 
+  it("goes through a list from the page on that it is asked to begin with", async () => {
+    const page = (id: string, nextCursor: string | null) =>
+      Response.json({ data: [{ id }], pagination: { nextCursor } });
+    const { fetch, asked } = flaky(page("third", "after-third"), page("fourth", null));
+    const found: string[] = [];
+    for await (const { id } of new Waybill({ url: api.url, fetch }).jobs.list({ page: 3, pageSize: 1 })) found.push(id);
+    expect(found).to.deep.equal(["third", "fourth"]);
+    // The service refuses a page beside a cursor.
+    expect(asked.map(({ url }) => new URL(url).search)).to.deep.equal([
+      "?page=3&pageSize=1",
+      "?pageSize=1&cursor=after-third",
+    ]);
+  });
+
   it("follows no redirect: a list of jobs would pass for the job that it was to create", async () => {
     const proxy = createServer(({ method }, response) => {
       if (method === "GET") response.end('{"data": []}');
