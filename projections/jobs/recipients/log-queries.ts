@@ -40,7 +40,8 @@ export const createLogQueries = (db: Knex): LogQueries =>
   onReadableRows(db, jobsProjector, {
     listOfMailing: async (mailing, options) => {
       const checkpoint = await readCheckpoint(db, jobsProjector.name);
-      return { readSequence: checkpoint?.sequence ?? 0, ...(await readLogOfMailing(db, mailing, options)) };
+      const readSequence = checkpoint?.sequence ?? 0;
+      return { readSequence, ...(await readLogOfMailing(db, mailing, { ...options, upTo: readSequence })) };
     },
     list: async (job, options) => {
       // Reads the checkpoint first: the rows are then at least as new as it.

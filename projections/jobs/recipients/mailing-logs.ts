@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Statement } from "../../../src/database/prepared.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
-import { positionOf } from "../../../src/event-log/place.ts";
+import { lastPlaceOf, positionOf } from "../../../src/event-log/place.ts";
 import { jobTables } from "../tables.ts";
 import { type LogEntry, type LogRow, logColumns, toLogEntry } from "./log-rows.ts";
 import type { LogStatus } from "./outcome-details.ts";
@@ -42,14 +42,22 @@ const { jobs, recipients, earlier } = jobTables("");
  * in the parts that were made before and go on, and in the first of those made later, up to the place at which the next
  * one was made. A page takes as long as the parts have rows that went on at that time: where all parts of a large mailing
  * were run again much later, that is all parts made before the page.
+ *
+ * `upTo` is what the rows have come to. What comes after it is on no page: it may come to one part between two statements, and
+ * then to another that is read, and the next page would begin behind both.
  */
-export async function readLogOfMailing(db: Knex, mailing: JobRef, options: MailingLogOptions): Promise<MailingLogPage> {
+export async function readLogOfMailing(
+  db: Knex,
+  mailing: JobRef,
+  options: MailingLogOptions & { readonly upTo: number },
+): Promise<MailingLogPage> {
   const entries: MailingLogEntry[] = [];
+  const present = lastPlaceOf(options.upTo) + 1;
   let from = options.after ?? 0;
   for (let look = 1; look <= looksOfPage; look += 1) {
     const parts = await readParts(db, mailing, options.email, from);
     const later = parts.filter(({ place }) => place > from);
-    const end = later[partsAtOnce]?.place ?? Number.MAX_SAFE_INTEGER;
+    const end = Math.min(later[partsAtOnce]?.place ?? present, present);
     const some = parts.filter(({ place }) => place < end);
     if (some.length === 0) return { entries, next: null };
     const wanted = options.limit - entries.length;
@@ -59,7 +67,7 @@ export async function readLogOfMailing(db: Knex, mailing: JobRef, options: Maili
       entries.push({ jobId: ids.get(Number(row.job)) ?? "", ...toLogEntry(row) });
     }
     if (rows.length > wanted) return { entries, next: Number(rows[wanted - 1]?.place ?? from) };
-    if (end === Number.MAX_SAFE_INTEGER) return { entries, next: null };
+    if (end === present) return { entries, next: null };
     from = end - 1;
   }
   return { entries, next: from };
