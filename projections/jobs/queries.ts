@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor, type JobListOptions, type JobOrder } from "
 import { endStatement, inOrderStatement, type ListRange, listStatement, recordOf } from "./list-statements.ts";
 import { jobsProjector } from "./projector.ts";
 import { type JobRecordRow, toJobRecord } from "./rows.ts";
-import { defaultBounds, isBounded, isSearch, type RangeEnd, type SearchBounds } from "./search-range.ts";
+import { defaultBounds, isBounded, type RangeEnd, type SearchBounds, takesLong } from "./search-range.ts";
 import { jobTables } from "./tables.ts";
 
 export type JobList = {
@@ -35,11 +35,11 @@ export type JobQueries = {
 
 export type NamesOfJob = Pick<JobRecord, "name" | "subject">;
 
-/** Searches have connections of their own, so that a list never waits for one. */
+/** Searches, and pages far from the first, have connections of their own, so that a list never waits for one. */
 export const createJobQueries = (db: Knex, searches: Knex = db, bounds: SearchBounds = defaultBounds): JobQueries =>
   onReadableRows(db, jobsProjector, {
     find: (job) => find(db, job),
-    list: (tenant, options) => list(isSearch(options) ? searches : db, tenant, options, bounds),
+    list: (tenant, options) => list(takesLong(options, bounds) ? searches : db, tenant, options, bounds),
     names: async (tenant, ids) => {
       const { jobs: table } = jobTables("");
       const rows: readonly (NamesOfJob & { readonly id: string })[] = await db(table)

@@ -19,6 +19,10 @@ export const defaultBounds: SearchBounds = { inIndex: 100_000, inRows: 5_000 };
 export const isSearch = ({ q, type, sortBy, createdAfter, createdBefore }: JobListOptions): boolean =>
   q !== null || type !== null || (sortBy === "completedAt" && (createdAfter !== null || createdBefore !== null));
 
+/** A page with a number skips all entries before it, one by one. */
+export const takesLong = (options: JobListOptions, { inIndex }: SearchBounds): boolean =>
+  isSearch(options) || (options.cursor === null && (options.page - 1) * options.pageSize > inIndex);
+
 /**
  * Whether one answer examines only as many entries as SearchBounds allow. A page with a number, beyond the first, does
  * not, unless it is searched for text: the total of other searches is known, and a caller that counts up to it would take

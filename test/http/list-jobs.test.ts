@@ -177,9 +177,10 @@ describe("While searches take all connections that they may have", () => {
 
   it("a list is answered at once, and another search with when to try again", async () => {
     const busy = await Promise.all([1, 2, 3].map(() => searches.client.acquireConnection()));
-    const queries = ["q=invoice", "type=report.export", "q=a&status=failed", "q=b&sortBy=completedAt"];
+    const far = "page=1002&pageSize=100";
+    const queries = ["q=invoice", "type=report.export", "q=a&status=failed", "q=b&sortBy=completedAt", far];
     const searching = [...queries, ...queries, ...queries].map((query) => api.ask("GET", `/api/jobs?${query}`));
-    for (const query of ["", "?status=failed", "?createdAfter=2026-01-01T00:00:00Z"]) {
+    for (const query of ["", "?status=failed", "?createdAfter=2026-01-01T00:00:00Z", "?page=1001&pageSize=100"]) {
       expect((await api.ask("GET", `/api/jobs${query}`)).status, query).to.equal(200);
     }
     for (const { status, headers } of await Promise.all(searching)) {
