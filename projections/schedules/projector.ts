@@ -2,9 +2,9 @@ import type { Knex } from "knex";
 import { putRows } from "../../src/database/write-rows.ts";
 import type { ScheduleEvent } from "../../src/domain/schedule/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import { idsOf, inPortions, loadRows } from "../batch.ts";
+import { idsOf, inPortions, loadRows, readContents } from "../batch.ts";
 import { toDate } from "../instants.ts";
-import type { ProjectionTarget, Projector, Sources } from "../projector.ts";
+import type { ProjectionTarget, Projector } from "../projector.ts";
 import { type FiringRow, type ScheduleRow, scheduleTableDefinitions, scheduleTables } from "./rows.ts";
 
 const handles = [
@@ -32,8 +32,10 @@ export const schedulesProjector: Projector<ScheduleEvent> = {
 
 type Stored = StoredEvent<ScheduleEvent>;
 
-async function project(events: readonly Stored[], { transaction, suffix, sources }: ProjectionTarget): Promise<void> {
+async function project(events: readonly Stored[], target: ProjectionTarget): Promise<void> {
+  const { transaction, suffix } = target;
   const tables = scheduleTables(suffix);
+  const names = await readNames(events, target);
   const ids = idsOf(events, ({ jobId }) => jobId);
   const schedules = await loadRows<ScheduleRow>(transaction, tables.schedules, ["schedule_id"], ids);
   // The firings of a schedule can be many: none is loaded, as each event says all of its row.
@@ -48,7 +50,7 @@ async function project(events: readonly Stored[], { transaction, suffix, sources
       tenant,
       is_listed: isListed ? 1 : 0,
       sequence: before?.sequence ?? sequence,
-      name: isListed ? await nameAfter(stored, before, sources) : null,
+      name: isListed ? nameAfter(stored, before, names) : null,
       state: JSON.stringify(schedule),
     });
     const firing = toFiringRow(stored);
@@ -85,16 +87,28 @@ async function dropOld(transaction: Knex.Transaction, table: string, rows: reado
   }
 }
 
-/** It changes with the content alone. Null where that was replaced since: the event that replaced it follows. */
-async function nameAfter(
-  { tenant, event }: Stored,
-  before: ScheduleRow | undefined,
-  { readContent }: Sources,
-): Promise<string | null> {
-  const hasContent = ["ScheduleCreated", "ScheduleChanged", "ScheduleRecipientsErased"].includes(event.type);
-  if (!hasContent) return before?.name ?? null;
-  return (await readContent({ tenant, jobId: event.data.schedule.contentId }))?.name ?? null;
+const hasContent = ({ event }: Stored): boolean =>
+  event.type === "ScheduleCreated" || event.type === "ScheduleChanged" || event.type === "ScheduleRecipientsErased";
+
+/** By the ids of contents. Null where one was replaced since: the event that replaced it follows. */
+async function readNames(
+  events: readonly Stored[],
+  target: ProjectionTarget,
+): Promise<ReadonlyMap<string, string | null>> {
+  const stored = events.filter(hasContent).map(({ tenant, event }) => ({ tenant, jobId: contentOf(event) }));
+  const names = new Map<string, string | null>();
+  for await (const { job, content } of readContents(stored, target)) names.set(job.jobId, content?.name ?? null);
+  return names;
 }
+
+const contentOf = ({ data }: ScheduleEvent): string => data.schedule.contentId;
+
+/** It changes with the content alone. */
+const nameAfter = (
+  stored: Stored,
+  before: ScheduleRow | undefined,
+  names: ReadonlyMap<string, string | null>,
+): string | null => (hasContent(stored) ? names.get(contentOf(stored.event)) : before?.name) ?? null;
 
 function toFiringRow({ jobId, tenant, sequence, event }: Stored): FiringRow | null {
   if (event.type !== "ScheduleFired" && event.type !== "ScheduleSkipped" && event.type !== "ScheduleFailed") {

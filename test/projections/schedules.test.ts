@@ -1,7 +1,10 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
+import { createContentReader } from "../../projections/following/content-reader.ts";
 import { checkRows } from "../../projections/rebuilding/check-rows.ts";
 import { schedulesProjector } from "../../projections/schedules/projector.ts";
 import { createScheduleQueries } from "../../projections/schedules/queries.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { deleteSchedule, saveSchedule } from "../../src/mailings/schedules/save-schedule.ts";
 import { cause } from "../support/mailings.ts";
@@ -51,6 +54,29 @@ describe("The read model of schedules", () => {
     ]);
     expect((await queries.all("other")).scheduleIds).to.deep.equal([]);
     expect((await queries.firings("default", failed.jobId, { cursor: null, limit: 10 })).firings).to.have.lengthOf(1);
+  });
+
+  it("is made though the contents of many schedules come slowly", async () => {
+    const added: JobRef[] = [];
+    for (let each = 0; each < 6; each += 1) added.push(await addSchedule(stage));
+    // A connection that says nothing for so long is given up.
+    const db = createDatabase(side.url, { silenceMs: 1000 });
+    const read = createContentReader(side.contentStore);
+    const readContent = async (job: JobRef) => {
+      await pause(300);
+      return read(job);
+    };
+    const runner = side.startProjector(schedulesProjector, { db, sources: { readContent } });
+    try {
+      await side.caughtUp("schedules");
+      const { schedules } = await createScheduleQueries(side.db).list("default", { cursor: null, limit: 10 });
+      expect(schedules.map(({ id, name }) => [id, name])).to.deep.equal(
+        added.toReversed().map(({ jobId }) => [jobId, "Weekly"]),
+      );
+    } finally {
+      await runner.stop();
+      await db.destroy();
+    }
   });
 
   it("keeps the firings of a schedule for a year, before and after a rebuild", async () => {
