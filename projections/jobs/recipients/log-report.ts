@@ -43,7 +43,6 @@ const { jobs, recipients, earlier } = jobTables("");
 
 const within = ({ tenant, from, to, began }: ReportSpan): readonly Statement[] => [
   { sql: "outcome.tenant = ? AND outcome.place < ?", bindings: [tenant, placeOf({ ...began, index: 0 })] },
-  // Recipients that were never tried come first in the index: they may be most of a tenant's.
   // Also without a beginning: recipients that were never tried have no time, and come first in the index.
   { sql: "outcome.at >= ?", bindings: [from === null ? new Date(0) : toDate(from)] },
   ...(to === null ? [] : [{ sql: "outcome.at < ?", bindings: [toDate(to)] }]),
