@@ -322,6 +322,11 @@ describe("A notification of SendGrid", () => {
       if (reading.kind === "report") expect(namesIn(reading)).to.include("<token@example.org>");
   });
 
+  it("is read though an event beside it is of another application, whose arguments have names of SendGrid", () => {
+    const readings = readSendgrid([sendgridEvent("open", { status: 7, type: null }), sendgridEvent("spamreport", {})]);
+    expect(readings?.map(inShort)).to.deep.equal(["not-a-report", ["complaint", "abuse"]]);
+  });
+
   it("is no notification where it is anything else", () => {
     for (const body of [null, {}, [{}], [{ event: 1 }], "text"]) expect(readSendgrid(body)).to.equal(null);
   });
