@@ -45,18 +45,16 @@ const groupsOf = (rows: readonly WaitingRow[]): string[] =>
 
 /**
  * A job that joins a group goes to its end, so the first job stays first until it has ended: a job that was ready never
- * becomes unready.
+ * becomes unready. Each first one is looked up in the index: for a minimum of each group, servers may look at all jobs of a long
+ * one, in every batch.
  */
 async function releaseFirsts(transaction: Knex.Transaction, table: string, groups: readonly string[]): Promise<void> {
-  if (groups.length === 0) return;
-  const firsts: { readonly group_sha256: string; readonly place: number }[] = await transaction(table)
-    .select("group_sha256")
-    .min({ place: "place" })
-    .whereIn("group_sha256", [...groups])
-    .groupBy("group_sha256");
-  for (const { group_sha256, place } of firsts) {
+  for (const group of groups) {
+    const sql = "SELECT place FROM ?? FORCE INDEX (by_group) WHERE group_sha256 = ? ORDER BY place LIMIT 1";
+    const [[first]] = (await transaction.raw(sql, [table, group])) as [Pick<WaitingRow, "place">[]];
+    if (first === undefined) continue;
     await transaction(table)
-      .where({ group_sha256, place })
+      .where({ group_sha256: group, place: first.place })
       .whereNull("handed_over_at")
       .update({ ready_at: transaction.ref("due_at") });
   }
