@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
-import { abandonConnection, openConnection } from "../../src/database/database.ts";
+import { abandonConnection, openConnection, waitWithoutLimit } from "../../src/database/database.ts";
 import { ask } from "../../src/database/session.ts";
 import { isOfSettledLog } from "../../src/event-log/following/settled-log.ts";
 import { asOne, shareFollowing } from "../../src/event-log/following/share-following.ts";
@@ -106,12 +106,18 @@ async function compareOnce(projector: Projector, setup: CheckSetup, over: AbortS
     await fillUpTo(reached.sequence, projector, setup, AbortSignal.any([over, live.over]));
     return { ...reached, connection: await openSnapshot(db) };
   });
+  // Comparing large tables, the server says nothing for as long as it takes; that it is lost shows at the lock.
+  const giveUp = (): void => abandonConnection(connection);
+  over.addEventListener("abort", giveUp);
+  waitWithoutLimit(connection);
   try {
+    over.throwIfAborted();
     const differences = await compareTables(connection, projector, differencesShown);
     // Before the tables are dropped, because that waits for every reader.
     await ask(connection, "COMMIT");
     return { projection: projector.name, sequence, differences };
   } finally {
+    over.removeEventListener("abort", giveUp);
     connection.end();
   }
 }

@@ -7,7 +7,10 @@ import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { type Checked, checkRows, NotComparable } from "../../projections/rebuilding/check-rows.ts";
 import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
+import { abandonConnection, createDatabase, openConnection } from "../../src/database/database.ts";
 import { type HeldLock, takeLock } from "../../src/database/database-lock.ts";
+import { ask } from "../../src/database/session.ts";
+import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
@@ -22,9 +25,9 @@ describe("a check of the rows", () => {
   });
   afterEach(() => side.cleanUp());
 
-  const check = async (projectors: readonly Projector[] = both): Promise<readonly Checked[]> => {
+  const check = async (projectors: readonly Projector[] = both, db = side.db): Promise<readonly Checked[]> => {
     const checked: Checked[] = [];
-    await checkRows(projectors, { ...side.rebuildSetup(), onChecked: (one) => checked.push(one) });
+    await checkRows(projectors, { ...side.rebuildSetup({ db }), onChecked: (one) => checked.push(one) });
     return [...checked].sort((one, other) => (one.projection < other.projection ? -1 : 1));
   };
 
@@ -71,6 +74,29 @@ describe("a check of the rows", () => {
       { table: "jobs_content", key: { job_id: lost }, kind: "missing", columns: {} },
     ]);
     expect(await tablesOfBoth(side.db)).to.deep.equal(before);
+  });
+
+  it("may take longer to compare tables than a server may be silent", async () => {
+    await liveTables(side);
+    const hasty = createDatabase(side.url, { silenceMs: 1500 });
+    const holder = await openConnection(side.db);
+    try {
+      await ask(holder, "LOCK TABLES jobs WRITE");
+      const checking = check([jobsProjector], hasty);
+      checking.catch(() => {});
+      await eventually(async () => {
+        const [rows] = await side.db.raw("SHOW PROCESSLIST");
+        const waits = (rows as { Info: string | null; Time: number }[]).filter(
+          ({ Info, Time }) => Info?.includes("jobs__check") && Time >= 3,
+        );
+        expect(waits).to.have.length(1);
+      });
+      await ask(holder, "UNLOCK TABLES");
+      expect((await checking).map(({ differences }) => differences)).to.deep.equal([[]]);
+    } finally {
+      abandonConnection(holder);
+      await hasty.destroy();
+    }
   });
 
   it("compares as of one event, while the live projection goes on", async () => {
