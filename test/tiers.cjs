@@ -9,6 +9,7 @@
  *
  * Files that are named on the command line run in place of the tier's.
  */
+const { spawnSync } = require("node:child_process");
 const { readdirSync } = require("node:fs");
 const { buildSync } = require("esbuild");
 const options = require("../.mocharc.json");
@@ -136,10 +137,23 @@ function filesOf(tier) {
   return tiers[tier]().toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
+/**
+ * On a machine where Node takes long to start, five files at a time starve those that drive a browser or wait for a
+ * process, and take as long as three. A usual one starts it in 50 ms, and needs five to have something to do.
+ */
+function filesAtOnce() {
+  const starts = Array.from({ length: 5 }, () => {
+    const began = performance.now();
+    spawnSync(process.execPath, ["-e", "0"]);
+    return performance.now() - began;
+  });
+  return Math.min(...starts) > 80 ? 3 : 5;
+}
+
 // What the tests ask for the size of a run gets an answer in the processes that mocha starts, too.
 process.env.TEST_TIER ??= "usual";
 const tier = process.env.TEST_TIER;
 if (tier !== "all") process.env.SIMULATION_RUNS ??= usualLengthOfSimulation;
 const namesFiles = process.argv.slice(2).some((argument) => argument.endsWith(".test.ts"));
 
-module.exports = { ...options, ...(namesFiles ? {} : { spec: filesOf(tier) }) };
+module.exports = { ...options, jobs: filesAtOnce(), ...(namesFiles ? {} : { spec: filesOf(tier) }) };
