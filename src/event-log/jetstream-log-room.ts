@@ -21,8 +21,8 @@ const shareForJobs = 0.8;
 
 /**
  * Works from the limit of the stream itself, whether the service or an operator has set it, and from that of the account
- * that it is in, which its contents and turns share. It asks the server at most once a second, so that accepting a job costs no request; in between other processes can add what they write in that
- * time.
+ * that it is in, which its contents and turns share. It asks the server at most once a second, so that accepting a job
+ * costs no request; in between other processes can add what they write in that time.
  */
 export async function createJetStreamLogRoom(
   connection: JetStreamConnection,

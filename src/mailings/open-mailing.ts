@@ -194,8 +194,8 @@ const leftToSettle = (cancelledAt: Instant): number =>
   Math.min(settleMs, Math.max(0, Date.parse(cancelledAt) + settleMs - Date.now()));
 
 /**
- * Waits so long for the outcomes of what was claimed: they come after a cancel. Where somebody has retried the job meanwhile,
- * that run settles them.
+ * The outcomes of what was claimed come after a cancel: this waits for them for up to `settlesMs`. Where somebody has retried
+ * the job meanwhile, that run settles them.
  */
 async function countsOf(log: EventLog, job: JobRef, settlesMs = 0): Promise<RecipientCounts> {
   const settledBy = performance.now() + settlesMs;

@@ -16,7 +16,7 @@ const chunk = { bytes: Buffer.from("ada@example.com,sent\n"), rows: 1, cursor: "
 const request = { reason: "asked for", cause, at: now };
 
 describe("a report that names a person", () => {
-  it("is erased though another one cannot be, whose failure is told", async () => {
+  it("is erased though another one cannot be, and the caller hears of that failure", async () => {
     const [log, broken, other] = [createMemoryEventLog(), newJob(), newJob()];
     const failure = new Archived("log-1-2.waybill", "it is not there");
     const ports = {
