@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { JobContent } from "../../../src/content/content-store.ts";
+import type { ContentStore, JobContent } from "../../../src/content/content-store.ts";
 import { showFirstMail, showMail } from "../../../src/job-kinds/email/show-mail.ts";
 import type { Draft, ShowPorts } from "../../../src/job-kinds/job-kind.ts";
 import { now } from "../../support/examples.ts";
@@ -17,10 +17,13 @@ const content: JobContent = {
   headers: { ".X": "first" },
   recipients: [{ email: "ada@example.com" }],
 };
-const ports = {
-  contentStore: {},
-  mail: { mailFrom: "shop@example.com", dkim: null, publicUrl: null, returnPaths: null },
-} as unknown as ShowPorts;
+const mail: ShowPorts["mail"] = {
+  mailFrom: "shop@example.com",
+  dkim: null,
+  publicUrl: null,
+  returnPaths: null,
+};
+const ports: ShowPorts = { contentStore: {} as ContentStore, mail };
 const bodyOf = (raw: string): string => raw.slice(raw.indexOf("\r\n\r\n") + 4);
 const onTheWire = text.replaceAll("\n", "\r\n");
 
