@@ -59,10 +59,12 @@ export const eventTypes = Object.keys(events) as readonly EventType[];
 type DataOf<Type extends EventType> = Frozen<Extract<LoggedEvent, { type: Type }>["data"]>;
 type SchemaOf<Type extends EventType> = Frozen<Static<(typeof events)[Type]["schema"]>>;
 
-/** The types whose schema and domain type differ, in either direction. */
-type Drifted = {
-  [Type in EventType]: [DataOf<Type>, SchemaOf<Type>] extends [SchemaOf<Type>, DataOf<Type>] ? never : Type;
-}[EventType];
+/** The types whose schema and domain type differ, in either direction, and those that have no domain type. */
+type Drifted =
+  | Exclude<keyof typeof events, EventType>
+  | {
+      [Type in EventType]: [DataOf<Type>, SchemaOf<Type>] extends [SchemaOf<Type>, DataOf<Type>] ? never : Type;
+    }[EventType];
 
 // Does not compile while a schema and its domain type differ; the error names the types that do.
 true satisfies [Drifted] extends [never] ? true : Drifted;

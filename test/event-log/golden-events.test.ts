@@ -44,7 +44,8 @@ describe("every event ever recorded", () => {
     const released = [...releasedVersions.byDataschema.keys()]
       .map((dataschema) => dataschema.replace(/^urn:waybill:event:(\w+):(\d+)$/, "$1/v$2.json"))
       .sort();
-    expect(examples).to.deep.equal(released);
+    const how = "WRITE_DOCS=1 npx mocha test/event-log/golden-events.test.ts records that of a new type";
+    expect(examples, how).to.deep.equal(released);
   });
 
   for (const type of readdirSync(golden)) {
