@@ -34,11 +34,11 @@ export const createWaitingList = (db: Knex): WaitingList =>
         return done.length;
       });
     },
-    restore: async (isThere) => {
+    restore: async (isToPut) => {
       const rows: Pick<WaitingRow, "tenant" | "job_id">[] = await db(table)
         .whereNotNull("handed_over_at")
         .select("tenant", "job_id");
-      const missing = rows.map(({ tenant, job_id: jobId }) => ({ tenant, jobId })).filter((job) => !isThere(job));
+      const missing = rows.map(({ tenant, job_id: jobId }) => ({ tenant, jobId })).filter(isToPut);
       for (let start = 0; start < missing.length; start += restoredAtOnce) {
         const ids = missing.slice(start, start + restoredAtOnce).map(({ jobId }) => jobId);
         await db(table)

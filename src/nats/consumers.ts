@@ -18,6 +18,11 @@ export type DurableConsumer = {
   readonly filterSubject: string | null;
   /** How long a delivery may show no progress before the server redelivers it to another process. */
   readonly ackWaitMs: number;
+  /**
+   * With so many deliveries that are not acknowledged the server makes no other; 200,000 where it does not say. A worker holds
+   * as many messages as it has free slots; those that were given back until later count, too.
+   */
+  readonly mostDelivered?: number;
   /** Deliver subjects and headers without the data. */
   readonly headersOnly?: true;
 };
@@ -32,8 +37,7 @@ export async function ensureDurable(connection: JetStreamConnection, consumer: D
     replay_policy: ReplayPolicy.Instant,
     ack_wait: nanosOf(consumer.ackWaitMs),
     max_deliver: -1,
-    // A worker holds as many messages as it has free slots; those that were given back until later count, too.
-    max_ack_pending: 200_000,
+    max_ack_pending: consumer.mostDelivered ?? 200_000,
     ...(consumer.headersOnly ? { headers_only: true } : {}),
   };
   const manager = await asking(connection, () =>

@@ -30,12 +30,14 @@ export type WorkQueueSettings = {
   readonly type: JobType;
   /** How long a worker may stay silent before the queue hands its job to another one. */
   readonly ackWaitMs: number;
+  /** See DurableConsumer; for tests. */
+  readonly mostDelivered?: number;
 };
 
 /** One durable consumer for each lane. What was deleted, of consumers and stream, is made again. */
 export function createJetStreamWorkQueue(
   connection: JetStreamConnection,
-  { prefix, replicas, type, ackWaitMs }: WorkQueueSettings,
+  { prefix, replicas, type, ...limits }: WorkQueueSettings,
   notice: (message: string) => void,
 ): WorkQueue {
   const { nats } = connection;
@@ -64,7 +66,7 @@ export function createJetStreamWorkQueue(
     },
   };
   const lanes = lanesOf(type).map((lane) => {
-    const consumer = { stream, name: consumerOf(lane), filterSubject: laneFilter(prefix, lane), ackWaitMs };
+    const consumer = { stream, name: consumerOf(lane), filterSubject: laneFilter(prefix, lane), ...limits };
     return createLane(connection, consumer, taker);
   });
 

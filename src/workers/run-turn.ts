@@ -13,6 +13,7 @@ import { askFormerWorkers, outwaitFormerWorkers } from "./former-workers.ts";
 import { type JobWork, notNow, type PreparedWork, type WorkOfTurn } from "./job-work.ts";
 import { answersHoldMs, type Lease, type LeaseProbe, watchLease } from "./lease.ts";
 import { patienceOf } from "./patience.ts";
+import type { Postpone } from "./postponing.ts";
 import type { SharedTurn } from "./shared-turn.ts";
 import type { Sharing } from "./sharing.ts";
 import { decideUnrivalled, haveProgressed, takeLease } from "./take-lease.ts";
@@ -31,7 +32,7 @@ export type TurnDependencies = {
   /** Null for a kind of job whose turns are not shared. */
   readonly sharing: Pick<Sharing, "share"> | null;
   /** See createPostponing. */
-  readonly postpone: (times: number, tenant: string) => number;
+  readonly postpone: Postpone;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
   /** Aborts when the process stops, whatever is left to record. */
@@ -73,7 +74,10 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const cause: Cause = { actor: `worker:${worker}`, ...origin, causationId };
   const { settings } = before.state;
   const prepared = await prepareWork(() => dependencies.prepare(job, settings));
-  if (prepared === notNow) return delivery.giveBack(dependencies.postpone(delivery.times, tenant));
+  if (prepared === notNow) {
+    const delayMs = dependencies.postpone(delivery.times, delivery.turn);
+    return delayMs === null ? delivery.acknowledge() : delivery.giveBack(delayMs);
+  }
   const { claims, work } = prepared;
   const claimed = isFirst ? claims : [];
   const taker = { log, job, cause, from: before, stopping, giveUp, claims: claimed };

@@ -102,10 +102,10 @@ export function createReadSide(world: World, shared: SharedLog) {
         await inDatabase(process, () => strikeOff(rows, done));
         return done.length;
       },
-      restore: (isThere) =>
+      restore: (isToPut) =>
         inDatabase(process, () => {
           const handedOver = [...tables.waiting.values()].filter(({ handed_over_at }) => handed_over_at !== null);
-          const missing = handedOver.filter(({ tenant, job_id: jobId }) => !isThere({ tenant, jobId }));
+          const missing = handedOver.filter(({ tenant, job_id: jobId }) => isToPut({ tenant, jobId }));
           for (const row of missing) setHandedOver(row, null);
           return missing.length;
         }),

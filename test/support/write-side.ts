@@ -25,7 +25,7 @@ import { createSuppressedDigests } from "../../src/suppressions/suppressed-diges
 import { createSuppressionGuard, type SuppressionGuard } from "../../src/suppressions/suppression-guard.ts";
 import { createSuppressionList, type SuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { createJetStreamTurns } from "../../src/turns/jetstream-turns.ts";
-import { createJetStreamWorkQueue } from "../../src/turns/jetstream-work-queue.ts";
+import { createJetStreamWorkQueue, type WorkQueueSettings } from "../../src/turns/jetstream-work-queue.ts";
 import { createScheduler, queuedAfter } from "../../src/turns/scheduler/scheduler.ts";
 import type { Turns } from "../../src/turns/turns.ts";
 import { createJobWorker, type JobWorkerConfig } from "../../src/workers/create-job-worker.ts";
@@ -74,7 +74,7 @@ export type WriteSide = {
   /** Starts a listener as one process of several does. */
   listen(listener: Listener, report?: (failure: unknown) => void): Listening;
   /** A worker for one kind of job. */
-  startWork(work: JobWork, config?: Partial<JobWorkerConfig>): Worker;
+  startWork(work: JobWork, config?: Partial<JobWorkerConfig & Pick<WorkQueueSettings, "mostDelivered">>): Worker;
   /** One for mailings. */
   startWorker(smtpUrl: string, config?: Partial<JobWorkerConfig & MailConfig>): Worker;
   /** What went wrong in a scheduler or a worker and was left to a later try. */
@@ -113,12 +113,11 @@ export async function startWriteSide(): Promise<WriteSide> {
   let jobs = 0;
   let workers = 0;
 
-  const startWork: WriteSide["startWork"] = (work, config = {}) => {
+  const startWork: WriteSide["startWork"] = (work, { mostDelivered, ...config } = {}) => {
     workers += 1;
-    const queue = createJetStreamWorkQueue(
-      connection,
-      { prefix, replicas: 1, type: work.type, ackWaitMs: queuePatienceMs },
-      (notice) => reported.push(notice),
+    const limits = { ackWaitMs: queuePatienceMs, ...(mostDelivered !== undefined && { mostDelivered }) };
+    const queue = createJetStreamWorkQueue(connection, { prefix, replicas: 1, type: work.type, ...limits }, (notice) =>
+      reported.push(notice),
     );
     const worker = createJobWorker(
       {

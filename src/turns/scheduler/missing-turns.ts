@@ -3,6 +3,7 @@ import type { EventLog, JobRef } from "../../event-log/event-log.ts";
 import { createPollLoop, type PollLoop } from "../../process/poll-loop.ts";
 import type { QueuedTurn, Turns } from "../turns.ts";
 import { type PutTurn, queuedAfter } from "./scheduler.ts";
+import { createSlowStart } from "./slow-start.ts";
 import type { WaitingList } from "./waiting-list.ts";
 
 /** The jobs that a worker has, or may have at once, as the read models know them: those queued and those processing. */
@@ -36,7 +37,8 @@ const longestPauseMs = 180_000;
 /**
  * Puts the turns that are missing, at the start, once their stream was made again, and every minute: someone has deleted or
  * purged it, or a server has lost it. The read models say which jobs to look at, and the log what to put: a job that has
- * ended since, or waits for something, gets no turn. A turn too many starts nothing.
+ * ended since, or waits for something, gets no turn. A turn too many starts nothing. Of a tenant that misses very many, all are
+ * put only once they were lost, or begin: see createSlowStart.
  */
 export function createMissingTurns(
   { log, turns, openJobs, waitingList }: Ports,
@@ -44,6 +46,7 @@ export function createMissingTurns(
   report: MissingTurnsReport,
   compareEveryMs = 60_000,
 ): PollLoop {
+  const slowStart = createSlowStart(log);
   let notBefore = 0;
   let madeAt: string | null | undefined;
   let isAnew = false;
@@ -57,9 +60,11 @@ export function createMissingTurns(
       putAgain += 1;
     };
     const isThere = await turns.jobs();
-    await waitingList.restore(isThere);
+    const isChosen = isAnew ? () => true : await slowStart.choose();
+    const isToPut = (job: JobRef): boolean => !isThere(job) && isChosen(job);
+    await waitingList.restore(isToPut);
     await openJobs.forSome(async (jobs) => {
-      await Promise.all(jobs.filter((job) => !isThere(job)).map(putIfOpen));
+      await Promise.all(jobs.filter(isToPut).map(putIfOpen));
     });
     return putAgain;
   };
@@ -71,7 +76,7 @@ export function createMissingTurns(
       isAnew = true;
       notBefore = 0;
     }
-    if (begunAt < notBefore) return "done";
+    if (begunAt < notBefore && !(await slowStart.haveBegun())) return "done";
     // Also after a failure, as with the database away: to list all turns at every look would be much work for nothing.
     let pauseMs = againAfterMs;
     try {

@@ -9,9 +9,6 @@ export interface WaitingList {
    * was handed over and not struck off, because the process died, is handed over again.
    */
   takeDue(limit: number, put: (due: QueuedTurn) => Promise<void>): Promise<number>;
-  /**
-   * Makes those turns due again that were struck off, that no worker has begun, and whose job `isThere` does not know.
-   * Returns how many.
-   */
-  restore(isThere: (job: JobRef) => boolean): Promise<number>;
+  /** Makes those turns due again that were struck off, that no worker has begun, and that `isToPut` names. Returns how many. */
+  restore(isToPut: (job: JobRef) => boolean): Promise<number>;
 }

@@ -131,13 +131,13 @@ describe("jobs of one group", () => {
     await create(first, second);
     expect(await released()).to.deep.equal(idsOf(first));
     const list = createWaitingList(side.db);
-    expect(await list.restore(() => true)).to.equal(0);
+    expect(await list.restore(() => false)).to.equal(0);
     expect(await released()).to.deep.equal([]);
-    expect(await list.restore(() => false)).to.equal(1);
+    expect(await list.restore(() => true)).to.equal(1);
     expect(await released()).to.deep.equal(idsOf(first));
     await side.happens(first, jobStarted());
     await side.caughtUp("waiting");
-    expect(await list.restore(() => false)).to.equal(0);
+    expect(await list.restore(() => true)).to.equal(0);
   });
 
   it("stand in the same order after a rebuild", async () => {
