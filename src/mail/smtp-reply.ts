@@ -1,5 +1,5 @@
 import type { JobError } from "../domain/job/events.ts";
-import type { DeliveryError, SendOutcome } from "../domain/recipients/events.ts";
+import { type DeliveryError, outcomeUnknown, type SendOutcome } from "../domain/recipients/events.ts";
 import { endedByUs, ofSender, type SmtpFailure, unsendable } from "./smtp-failure.ts";
 
 /** The enhanced status code of RFC 3463 behind the reply code: `550 5.1.1 No such user`. */
@@ -39,7 +39,7 @@ export function readFailure(failure: SmtpFailure, progress: Progress, mask: (tex
       : { kind: "deferred", error: deliveryError("deferred") };
   }
   if (failure.code === unsendable) return { kind: "failed", error: deliveryError("unsendable") };
-  if (progress === "written") return { kind: "unknown", error: deliveryError("outcome-unknown") };
+  if (progress === "written") return { kind: "unknown", error: deliveryError(outcomeUnknown) };
   if (failure.code === endedByUs) return { kind: "deferred", error: deliveryError("timed-out") };
   return unavailable();
 }

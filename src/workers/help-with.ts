@@ -98,7 +98,9 @@ async function serve(
   const prepared = await dependencies.prepare(job, settings);
   if (prepared === notNow) return;
   const { correlationId, causationId, traceparent } = last;
-  const ledger = ledgerOf(settings.total, run, grants.recipients);
+  const readLedger = () => persistently(stopping, () => replayLedger(log, job, settings.total, decisions));
+  const before = attempt === 1 ? null : await readLedger();
+  const ledger = ledgerOf(settings.total, run, grants.recipients, before);
   grants.ledger = ledger;
   const held: HeldTurn = {
     job,
@@ -110,7 +112,7 @@ async function serve(
     cause: { actor: `worker:${worker}`, correlationId, causationId, traceparent },
     ledger,
     confirmedAt,
-    readLedger: () => persistently(stopping, () => replayLedger(log, job, settings.total, decisions)),
+    readLedger,
     claimed: [],
     ...patienceOf(settings, { run, attempt }, decisions),
     supply: null,
@@ -130,12 +132,12 @@ async function serve(
   }
 }
 
-/** The helper knows of no other recipients: the rest is left out. */
-function ledgerOf(total: number, run: number, recipients: readonly number[]): Ledger {
+/** The helper knows of no other recipients: the rest is left out. Of its own it knows how often they were in doubt before. */
+function ledgerOf(total: number, run: number, recipients: readonly number[], before: Ledger | null): Ledger {
   const { cells } = emptyLedger(total);
   cells.fill(cell.leftOut);
   for (const recipient of recipients) cells[recipient] = cell.pending;
-  return { run, cells };
+  return { ...before, run, cells };
 }
 
 /** Asks for the next group while the last claims of the one before are served. */

@@ -1,4 +1,4 @@
-import type { SuppressionReason } from "../domain/recipients/events.ts";
+import { outcomeUnknown, type SuppressionReason } from "../domain/recipients/events.ts";
 import { isSettled, recipientsInDoubt } from "../domain/recipients/ledger.ts";
 import { persistently } from "../event-log/persistently.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
@@ -58,7 +58,7 @@ export function createLeavingOut(
     leftOut.add(recipient);
     if (!doubtful.has(recipient)) return await books.outcome({ type: "RecipientSuppressed", recipient, reason });
     const message = "The worker died while this was on its way, and by now it is on the suppression list.";
-    const error = { code: "outcome-unknown", message, replyCode: null, statusCode: null };
+    const error = { code: outcomeUnknown, message, replyCode: null, statusCode: null };
     await books.outcome({ type: "RecipientUnknown", recipient, error });
   };
 

@@ -1,3 +1,4 @@
+import { outcomeUnknown } from "../domain/recipients/events.ts";
 import {
   countRecipients,
   deferredRecipients,
@@ -162,7 +163,7 @@ async function recipientsOfAttempt({ ledger, settings }: HeldTurn, books: Bookke
     return [...recipientsToMail(ledger), ...inDoubt].sort((one, other) => one - other);
   }
   const message = "The worker died while this was on its way; nobody can know whether it was taken.";
-  const error = { code: "outcome-unknown", message, replyCode: null, statusCode: null };
+  const error = { code: outcomeUnknown, message, replyCode: null, statusCode: null };
   for (const recipient of inDoubt) await books.outcome({ type: "RecipientUnknown", recipient, error });
   return recipientsToMail(ledger);
 }

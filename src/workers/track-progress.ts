@@ -1,4 +1,5 @@
 import { type DeliveryError, isAnswer } from "../domain/recipients/events.ts";
+import { timesInDoubt } from "../domain/recipients/ledger.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import { answersHoldMs, type Lease } from "./lease.ts";
 import type { LeavingOut } from "./leave-out.ts";
@@ -61,8 +62,10 @@ export function trackProgress(
       case "failed":
         return await books.outcome({ type: "RecipientFailed", recipient, error, ...byRoute }, onceRecorded);
       case "unknown": {
-        // Not sent again at once: a server that is slow to answer would get one copy after the other.
-        const isLeftAlone = held.settings.onUnknown === "skip" || held.isLastAttempt;
+        // Not sent again at once: a server that is slow to answer would get one copy after the other. Nor in each of the
+        // attempts that use up none, for recipients that are put off: there may be hundreds of them.
+        const isSentTooOften = timesInDoubt(held.ledger, recipient) + 1 >= held.settings.maxAttempts;
+        const isLeftAlone = held.settings.onUnknown === "skip" || isSentTooOften || !mayBeDeferred(held);
         return await books.outcome({ type: isLeftAlone ? "RecipientUnknown" : "RecipientDeferred", recipient, error });
       }
       case "deferred": {

@@ -20,6 +20,9 @@ export type DeliveryError = {
   readonly statusCode: string | null;
 };
 
+/** The code for a mail that was handed over and left without an answer: it may have been taken. */
+export const outcomeUnknown = "outcome-unknown";
+
 export type RecipientsClaimed = Message<
   "RecipientsClaimed",
   Turn & { readonly worker: string; readonly recipients: readonly number[] }

@@ -1,5 +1,5 @@
 import type { JobEvent, OnUnknown, RecipientCounts, RetryScope } from "../job/events.ts";
-import type { RecipientEvent } from "./events.ts";
+import { outcomeUnknown, type RecipientEvent } from "./events.ts";
 
 /** One byte for each recipient, so that a ledger fits in a row of a table. The values are stored: never change one. */
 export const cell = {
@@ -29,7 +29,12 @@ const isFinal = (value: number | undefined): boolean => value !== undefined && !
  * The state of each recipient of one job. It is folded in place, because a mailing makes thousands of events and every
  * read model folds them again; only the code that folds it may keep a reference meanwhile.
  */
-export type Ledger = { run: number; readonly cells: Uint8Array };
+export type Ledger = {
+  run: number;
+  readonly cells: Uint8Array;
+  /** How often a mail to the recipient was left without an answer in this run; read models do not keep it. */
+  doubts?: Map<number, number>;
+};
 
 export const emptyLedger = (total: number): Ledger => ({ run: 1, cells: new Uint8Array(total) });
 
@@ -49,6 +54,7 @@ export function recordInLedger(ledger: Ledger, event: RecipientEvent): void {
       settleSent(ledger, event.data.recipient);
       return;
     case "RecipientDeferred":
+      if (event.data.error.code === outcomeUnknown) countDoubt(ledger, event.data);
       settle(ledger, event.data.run, event.data.recipient, cell.deferred);
       return;
     case "RecipientFailed":
@@ -60,6 +66,12 @@ export function recordInLedger(ledger: Ledger, event: RecipientEvent): void {
     case "RecipientSuppressed":
       settle(ledger, event.data.run, event.data.recipient, cell.suppressed);
   }
+}
+
+function countDoubt(ledger: Ledger, { run, recipient }: { readonly run: number; readonly recipient: number }): void {
+  if (run !== ledger.run) return;
+  ledger.doubts ??= new Map();
+  ledger.doubts.set(recipient, timesInDoubt(ledger, recipient) + 1);
 }
 
 function settle(ledger: Ledger, run: number, recipient: number, value: number): void {
@@ -80,12 +92,16 @@ function release(ledger: Ledger, run: number, recipient: number): void {
   if (run === ledger.run && ledger.cells[recipient] === cell.claimed) ledger.cells[recipient] = cell.pending;
 }
 
+/** How often, in this run, a mail to the recipient was left without an answer and is to be sent again. */
+export const timesInDoubt = ({ doubts }: Ledger, recipient: number): number => doubts?.get(recipient) ?? 0;
+
 /** Whether the recipient has an outcome that stands. */
 export const isSettled = ({ cells }: Ledger, recipient: number): boolean => isFinal(cells[recipient]);
 
 /** Begins the next run: the recipients that the retry includes are pending again, and sent ones stay sent. */
 export function beginRunInLedger(ledger: Ledger, retried: Extract<JobEvent, { type: "JobRetried" }>): void {
   ledger.run = retried.data.run;
+  delete ledger.doubts;
   ledger.cells.forEach((value, recipient) => {
     ledger.cells[recipient] = retriedCell(value, retried.data.scope);
   });
