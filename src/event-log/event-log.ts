@@ -160,7 +160,7 @@ export interface EventLog {
    */
   readSchedule(schedule: JobRef): Promise<StoredEvent<ScheduleEvent> | null>;
 
-  /** The outcomes of the recipients of a job, oldest first, read from the leader. */
+  /** The outcomes of the recipients of a job, oldest first and each once, read from the leader. */
   readRecipients(job: JobRef): Promise<readonly StoredEvent<RecipientEvent>[]>;
 
   /** What came back about the mails of a job, oldest first, read from the leader; `from` as for the decisions about a mailing. */

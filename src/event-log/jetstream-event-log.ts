@@ -121,7 +121,7 @@ export async function createJetStreamEventLog(
       const last = await lastOf(schedule, "schedule");
       return last === null ? null : ((await decodeAll([last])).findLast(isOfSchedule) ?? null);
     },
-    readRecipients: async (job) => (await readHistory(job)).filter(isAboutRecipients),
+    readRecipients: async (job) => firstOfEach((await readHistory(job)).filter(isAboutRecipients)),
     readFeedback: async (job, from) => (await readUpTo(await lastOf(job, "feedback"), from)).filter(isAboutFeedback),
     readNotices: async (job) => (await readHistory(job)).filter(isNotice),
     readHistory,
@@ -137,6 +137,15 @@ export async function createJetStreamEventLog(
         : untilInterrupted(stateOf(connection, stream, askSlowly), until),
     follow: (options) => followLog(connection, stream, options, decode),
   };
+}
+
+/**
+ * A fact whose answer was lost in an outage of more than two minutes is stored once more, perhaps behind what others did
+ * meanwhile: a claim that was released by then would be released, and its mail sent, again.
+ */
+function firstOfEach<Event extends StoredEvent>(events: readonly Event[]): readonly Event[] {
+  const known = new Set<string>();
+  return events.filter(({ id }) => !known.has(id) && known.add(id));
 }
 
 /**

@@ -1,6 +1,17 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { caused, job, jobCompleted, jobCreated, jobStarted, recipientSent } from "../support/examples.ts";
+import { streamName } from "../../src/event-log/subjects.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  caused,
+  job,
+  jobCompleted,
+  jobCreated,
+  jobStarted,
+  recipientSent,
+  recipientsClaimed,
+  recipientsReleased,
+} from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import { startNats, type TestNats } from "../support/services.ts";
@@ -30,6 +41,26 @@ describe("the event log in JetStream", () => {
     expect(await other.log.append(job, [caused(uuid(), jobCreated())], 0)).to.equal(1);
     expect(await opened.log.lastDecision(job)).to.equal(sequence);
     await other.close();
+  });
+
+  it("reads a fact once that was stored again, as its answer was lost in an outage longer than the window for duplicates", async () => {
+    const { log, connection, close } = await openJetStreamLog(nats.config, `${nats.prefix}c`);
+    const { streams } = await connection.nats.jetstreamManager({ checkAPI: false });
+    const name = streamName(`${nats.prefix}c`, "JOBS");
+    const { config } = await streams.info(name);
+    await streams.update(name, { ...config, duplicate_window: 100_000_000 });
+    const held = newJob();
+    await log.append(held, [caused(uuid(), jobCreated())], 0);
+    const released = caused("released", recipientsReleased());
+    await log.record(held, [released]);
+    await log.record(held, [caused(uuid(), recipientsClaimed({ worker: "worker-2" }))]);
+    await eventually(async () => {
+      await log.record(held, [released]);
+      expect(await log.readHistory(held)).to.have.length(4);
+    });
+    const types = (await log.readRecipients(held)).map(({ event }) => event.type);
+    expect(types).to.deep.equal(["RecipientsReleased", "RecipientsClaimed"]);
+    await close();
   });
 
   it("reads a history of hundreds of decisions whole and in order", async () => {
