@@ -7,13 +7,14 @@ import { Unavailable } from "../domain/unavailable.ts";
 import { type EventLog, maxEventsOfEntry, type NewEntry, type NewEvent } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 import { type Committing, createGroupCommit } from "./group-commit.ts";
+import { createLateClaims } from "./late-claims.ts";
 import type { Lease } from "./lease.ts";
 import type { HeldTurn } from "./turn.ts";
 
 /** Records what happens to the recipients of a held turn, in the log and in the turn's ledger. */
 export type Bookkeeper = {
-  /** Returns once the claims are stored. */
-  claim(recipients: readonly number[]): Promise<void>;
+  /** Returns once the claims are stored; false where they are not, as the lease was lost before. */
+  claim(recipients: readonly number[]): Promise<boolean>;
   /** Takes back claims of recipients that were certainly not handed to a mail server. */
   release(recipients: readonly number[]): Promise<void>;
   /**
@@ -52,15 +53,21 @@ export function createBookkeeper(
   let releases = 0;
   let hasConsequences = false;
   let failure: unknown = null;
-  const group = createGroupCommit((entry) => persistently(giveUp, () => log.record(job, entry)), unwritten.limit);
+  const claims = createLateClaims(log, held);
+  const store = async (entry: NewEntry<RecipientEvent>): Promise<void> => {
+    const [first, ...others] = await claims.inTime(entry);
+    if (first !== undefined) await log.record(job, [first, ...others]);
+  };
+  const group = createGroupCommit((entry) => persistently(giveUp, () => store(entry)), unwritten.limit);
 
   // The id names the lease: within one attempt the job may be paused and resumed, or change its worker, and a second
   // event about the same recipient is then a new one. With the id of the first, the log would drop it silently. It names
   // the help, too: a recipient that one helper handed back is claimed once more under the same lease. So is one that this
   // worker released: the id of a claim, and of a release, names the releases before it.
+  const idOf = (what: string): string => `${source}/${what}`;
   const add = (what: string, event: RecipientEvent): Committing => {
     recordInLedger(ledger, event);
-    return group.add({ ...cause, id: `${source}/${what}`, event });
+    return group.add({ ...cause, id: idOf(what), event });
   };
   const afterReleases = (what: string): string => (releases === 0 ? what : `${what}/${releases}`);
   const follow = (consequence: Promise<void>): void => {
@@ -80,10 +87,13 @@ export function createBookkeeper(
   return {
     claim: async (recipients) => {
       const data = { ...turn, worker, recipients };
-      const { stored } = add(afterReleases(`claim/${recipients[0]}`), { type: "RecipientsClaimed", at: now(), data });
+      const what = afterReleases(`claim/${recipients[0]}`);
+      claims.asked(idOf(what));
+      const { stored } = add(what, { type: "RecipientsClaimed", at: now(), data });
       group.hurry();
       follow(stored);
       await storedInTime(stored, claiming);
+      return claims.areStored(idOf(what));
     },
     release: async (recipients) => {
       if (recipients.length === 0) return;

@@ -43,8 +43,10 @@ export async function serveRecipients(
     if (!(await lease.confirmLately())) return false;
     for (const recipient of others) notSent.add(recipient);
     supply?.claimed(group);
-    if (others.length > 0) await books.claim(others);
-    return toHandle;
+    if (others.length === 0 || (await books.claim(others))) return toHandle;
+    // It is lost: without this, the worker might believe in it for a moment longer, and claim them once more.
+    await lease.confirm();
+    return false;
   };
   const serveLeft = (claimed: readonly number[]) =>
     runPipeline({
