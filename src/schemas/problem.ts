@@ -132,8 +132,12 @@ export const toProblem = (
   return { type: `urn:waybill:problem:${code}`, title, status, detail, code, ...members };
 };
 
+/** Where a text was cut off, half of a surrogate pair may be left, which MySQL and many clients refuse in JSON. */
+const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\u{FFFD}");
+
 /** All faults of a request in one document. */
-export function problemOfFaults(faults: readonly Fault[]): Problem {
+export function problemOfFaults(found: readonly Fault[]): Problem {
+  const faults = found.map(({ pointer, message }) => ({ pointer: wellFormed(pointer), message: wellFormed(message) }));
   const [first, ...others] = faults;
   const more = others.length === 0 ? "" : `, and ${others.length} more`;
   return toProblem("validation-failed", `${first?.message}${more}.`, { errors: faults });

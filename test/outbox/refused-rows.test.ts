@@ -57,6 +57,11 @@ describe("a row of the outbox that cannot become a job", () => {
     });
   }
 
+  it("gets a problem that the database takes where that cuts a text of the request in the middle of a character", async () => {
+    const problem = await refusalOf({ request: { ...mailingOfRow, [`${"x".repeat(59)}😀 and more`]: 1 } });
+    expect(problem.errors).to.have.nested.property("0.pointer", `/${"x".repeat(59)}\u{FFFD}…`);
+  });
+
   it("gets a problem if its id is not a UUID, or its tenant's name is malformed", async () => {
     const problem = await refusalOf({ id: `order-${randomUUID().slice(0, 8)}`, tenant: "Acme Corp." });
     expect(problem.errors.map(({ pointer }: { pointer: string }) => pointer)).to.deep.equal(["/id", "/tenant"]);
