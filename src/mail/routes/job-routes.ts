@@ -36,8 +36,8 @@ export type JobRoutes = {
    */
   whyNotBegin(): "no-route" | "away" | null;
   /**
-   * Hands a mail to the first route that can be used, and to the next one if that is certainly not to have it because the
-   * route is away. After a wait, before another route, and once there is a connection, it asks `mayStill` whether the mail
+   * Hands a mail to the first route that can be used, and to the next one if that is certainly not to have it: because the
+   * route is away, or because its server does not offer what the mail needs. After a wait, before another route, and once there is a connection, it asks `mayStill` whether the mail
    * may still be sent; null if it may not, and then no route has it. `hurry` ends a wait.
    */
   send(mail: Mail, mayStill: () => Promise<boolean>, hurry: AbortSignal): Promise<RoutedOutcome | null>;
@@ -104,13 +104,17 @@ export function createJobRoutes({ version, group, others }: Ports): JobRoutes {
         }
         const outcome = await unlessWithdrawn(run.send({ ...mail, mayStill }));
         if (outcome === null) return null;
-        if (outcome.kind !== "unavailable") return { route: run.name, outcome };
+        if (outcome.kind !== "unavailable" && !isUnsendable(outcome)) return { route: run.name, outcome };
         last = { route: run.name, outcome };
         tried = [...(tried ?? []), run];
       }
     },
   };
 }
+
+/** The server has heard nothing of the mail, because of what it does not offer; another one may offer it. */
+const isUnsendable = (outcome: SendOutcome): boolean =>
+  outcome.kind === "failed" && outcome.error.code === "unsendable";
 
 async function unlessWithdrawn(sending: Promise<SendOutcome>): Promise<SendOutcome | null> {
   try {

@@ -120,6 +120,19 @@ describe("The routes of a mail", () => {
     expect(handed).to.deep.equal(["one", "one", "one"]);
   });
 
+  it("follow each other where the server of the first does not offer what the mail needs, and is not away", async () => {
+    await start(mailRoute({ name: "one", order: 1 }), mailRoute());
+    const error = { code: "unsendable", message: "no SMTPUTF8", replyCode: null, statusCode: null };
+    answers.set("one", async () => ({ kind: "failed", error }));
+    expect(await send()).to.deep.equal({ route: "default", outcome: sent });
+    answers.delete("one");
+    expect(await usedBy({})).to.equal("one");
+    for (const name of ["one", "default"]) answers.set(name, async () => ({ kind: "failed", error }));
+    handed = [];
+    expect(await send()).to.deep.equal({ route: "default", outcome: { kind: "failed", error } });
+    expect(handed).to.deep.equal(["one", "default"]);
+  });
+
   it("end where the mail may not be sent any more by the time that the first has refused it", async () => {
     await start(mailRoute({ name: "one", order: 1 }), mailRoute());
     isAway("one");
