@@ -114,10 +114,13 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
           return await ask(path, asked);
         } catch (failure) {
           if (asked.upload !== undefined) giveUpAt += performance.now() - beganAt;
-          if (!isWorthWaiting(failure) || performance.now() > giveUpAt) throw failure;
-          onWaiting(failure.message);
+          if (!isWorthWaiting(failure)) throw failure;
           const retryAfterMs = failure instanceof ServiceRefused ? (failure.retryAfter ?? 0) * 1000 : 0;
-          await pause(Math.max(waitMs, retryAfterMs), undefined, { signal: interrupted });
+          const pauseMs = Math.max(waitMs, retryAfterMs);
+          // A quota that is used up comes back at midnight: no mailing is to start then because a command still waits.
+          if (performance.now() + pauseMs > giveUpAt) throw failure;
+          onWaiting(failure.message);
+          await pause(pauseMs, undefined, { signal: interrupted });
         }
       }
     },

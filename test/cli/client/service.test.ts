@@ -25,4 +25,22 @@ describe("A service that commands ask", () => {
     proxy.closeAllConnections();
     proxy.close();
   });
+
+  it("is not waited for longer than a command may take, as where a quota is used up until midnight", async () => {
+    const told: string[] = [];
+    const quota = createServer((_, response) => {
+      response.writeHead(429, { "Content-Type": "application/problem+json", "Retry-After": "36000" });
+      response.end('{"code": "quota-exceeded", "detail": "There are 17 recipients, and 0 of 10 are left."}');
+    }).listen(0, "127.0.0.1");
+    await once(quota, "listening");
+    const url = `http://127.0.0.1:${(quota.address() as AddressInfo).port}`;
+    const service = createService({ url, key: null }, AbortSignal.timeout(1000));
+    const asking = service.askPatiently("/api/mailings/x/start", { method: "POST" }, (reason) => told.push(reason));
+    expect(await failureOf(asking))
+      .to.be.instanceOf(ServiceRefused)
+      .and.include({ code: "quota-exceeded" });
+    expect(told).to.deep.equal([]);
+    quota.closeAllConnections();
+    quota.close();
+  });
 });
