@@ -1,7 +1,7 @@
-import { access, constants, readFile } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import type { Command } from "commander";
 import { weekdays } from "../domain/mailing/window.ts";
-import { whyNoFile } from "./client/file-failure.ts";
+import { readTextFile, whyNoFile } from "./client/file-failure.ts";
 import type { RecipientFile } from "./client/read-recipients.ts";
 import type { Letter } from "./client/send-mailing.ts";
 import { WrongUsage } from "./command-failed.ts";
@@ -146,7 +146,7 @@ function toStopWhen(text: string): Letter {
 }
 
 /** The text of a file. Throws WrongUsage. */
-export const readText = (path: string): Promise<string> => readFile(path, "utf8").catch(refuseFile(path));
+export const readText = (path: string): Promise<string> => readTextFile(path).catch(refuseFile(path));
 
 const refuseFile =
   (path: string) =>

@@ -1,12 +1,11 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { printable } from "../process/terminal-line.ts";
-import { whyNoFile } from "./client/file-failure.ts";
 import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
+import { readText } from "./read-letter.ts";
 import { printTable } from "./table.ts";
 
 type JsonOption = { readonly json?: boolean };
@@ -100,9 +99,7 @@ async function createSchedule(context: CommandContext, file: string, { id, json 
 }
 
 async function readJson(path: string): Promise<unknown> {
-  const text = await readFile(path, "utf8").catch((failure: unknown) => {
-    throw new WrongUsage(`${path} cannot be read: ${whyNoFile(failure)}`);
-  });
+  const text = await readText(path);
   try {
     return JSON.parse(text);
   } catch {

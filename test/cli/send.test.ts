@@ -55,6 +55,15 @@ describe("waybill send", () => {
     stage.mailServer.mails.find(({ to }) => to.includes(address))?.raw.toString() ?? "";
   const mailedTo = (address: string): number => stage.mailServer.mails.filter(({ to }) => to.includes(address)).length;
 
+  it("mails no letter that is not UTF-8, of which every letter beyond ASCII would arrive as a question mark", async () => {
+    const csv = await file("reader.csv", "email\nreader@example.com\n");
+    const letter = await file("latin1.html", Buffer.from("<p>Hello</p>\n<p>Gr\u00fc\u00dfe</p>", "latin1"));
+    const sending = commandLine.run("send", "--subject", "News", "--html", letter, "--csv", csv, "--dry-run");
+    const failure = await failureOf(sending);
+    expect(failure).to.be.instanceOf(WrongUsage);
+    expect(failure.message).to.equal(`${letter} cannot be read: line 2 is not UTF-8`);
+  });
+
   it("mails every row once, with its own variables, in one mailing of several parts", async function () {
     this.timeout(120_000);
     const rows = people(1100).map((email, index) => `${email},Reader ${index}`);

@@ -10,7 +10,7 @@ import {
   type TableRecipient,
 } from "../../domain/recipients/recipient-table.ts";
 import { isEmailAddress } from "../../schemas/email-address.ts";
-import { NotUtf8, textOf } from "../../schemas/line-file.ts";
+import { textOf } from "../../schemas/line-file.ts";
 import { whyNoFile } from "./file-failure.ts";
 
 /** A row of the file. */
@@ -122,8 +122,7 @@ async function* rowsOf(file: RecipientFile, hash: Hash): AsyncGenerator<Row> {
     }
   } catch (failure) {
     if (failure instanceof UnusableFile) throw failure;
-    const why = failure instanceof NotUtf8 ? `line ${failure.line} is not UTF-8` : whyNoFile(failure);
-    throw new UnusableFile(`${path} cannot be read: ${why}`);
+    throw new UnusableFile(`${path} cannot be read: ${whyNoFile(failure)}`);
   } finally {
     source.destroy();
   }
