@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Instant } from "../domain/message.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 
@@ -25,14 +26,17 @@ export interface Quota {
 /** The count of one tenant and day. */
 export type DayCount = {
   readonly used: number;
-  /** The jobs that were counted last, each as `id/recipients`, to recognise a repeated one. */
+  /** Marks of the jobs that were counted last, to recognise a repeated one. */
   readonly recent: readonly string[];
 };
 
 export const emptyDay: DayCount = { used: 0, recent: [] };
 
-/** More than the repetitions that arrive at once with one idempotency key, and few enough to store with each count. */
-const remembered = 64;
+/**
+ * While the log elects a leader, jobs are counted that it does not take, and all of them come again: more than a tenant's
+ * clients and rows of the outbox are at that time, and few enough to store with each count, which then takes 7 kB.
+ */
+const remembered = 500;
 
 export type Counted = {
   readonly answer: QuotaAnswer;
@@ -42,13 +46,19 @@ export type Counted = {
 
 export function countIn(day: DayCount, { job, recipients, perDay, at }: QuotaRequest): Counted {
   // Two requests with one idempotency key ask for the same job, and either may become it: it is repeated if it is as large.
-  const counted = `${job.jobId}/${recipients}`;
+  const counted = markOf(job, recipients);
   if (day.recent.includes(counted)) return { answer: { granted: true }, count: null };
   const left = Math.max(0, perDay - day.used);
   if (recipients > left) return { answer: { granted: false, left, resetsAt: dayAfter(at) }, count: null };
   const recent = [...day.recent, counted].slice(-remembered);
   return { answer: { granted: true }, count: { used: day.used + recipients, recent } };
 }
+
+/** So much of a digest that no two of those remembered are the same by chance. */
+const markLength = 11;
+
+const markOf = ({ jobId }: JobRef, recipients: number): string =>
+  hash("sha256", `${jobId}/${recipients}`, "base64url").slice(0, markLength);
 
 /** `2026-11-21`. */
 export const dayOf = (at: Instant): string => at.slice(0, 10);

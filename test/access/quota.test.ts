@@ -38,10 +38,18 @@ describe("A day's count of recipients", () => {
     expect(countIn({ used: 50, recent: [] }, request("a", 1)).answer).to.include({ granted: false, left: 0 });
   });
 
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ ...request(`job-${index}`, 1), perDay: 1000 }));
+
+  it("counts hundreds of jobs once that come again together, as after an outage of the log", () => {
+    const requests = many(400);
+    expect(countOf(...requests, ...requests).used).to.equal(400);
+  });
+
   it("remembers a bounded number of jobs", () => {
-    const requests = Array.from({ length: 100 }, (_, index) => ({ ...request(`job-${index}`, 1), perDay: 1000 }));
-    const day = countOf(...requests);
-    expect(day.used).to.equal(100);
-    expect(day.recent).to.have.lengthOf(64).and.include("job-99/1");
+    const day = countOf(...many(600));
+    expect(day.used).to.equal(600);
+    expect(day.recent).to.have.lengthOf(500);
+    expect(JSON.stringify(day)).to.have.lengthOf.below(8000);
   });
 });
