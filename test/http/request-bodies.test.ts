@@ -145,6 +145,7 @@ describe("The body of a request", () => {
       return api.logged.map((line) => JSON.parse(line));
     });
     expect(lines[0]).to.include({ level: 20, msg: "client went away" });
+    expect(lines[1]).to.include({ msg: "request", status: 400 });
     expect((await api.log.state()).lastSequence).to.equal(0);
   });
 

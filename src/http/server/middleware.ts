@@ -2,7 +2,7 @@ import type { Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import { traceIdOf } from "../../event-log/traceparent.ts";
 import { toLoggable } from "../../process/logger.ts";
-import { answerFailure, isOutage, refuse } from "./answer.ts";
+import { type Answer, answerFailure, isOutage, refuse } from "./answer.ts";
 import { type ApiState, send } from "./mount-route.ts";
 import { toRequestContext } from "./request-context.ts";
 import type { Routing } from "./routing.ts";
@@ -47,7 +47,7 @@ export function answerEverything(logger: Logger, served: Served = () => {}): Mid
       await next();
     } catch (failure) {
       logFailure(logger, ctx, failure);
-      send(ctx, answerFailure(failure));
+      send(ctx, isCutOff(ctx) ? cutOff() : answerFailure(failure));
     }
     const { route, context, waitsSince } = ctx.state;
     const { method, status } = ctx;
@@ -65,6 +65,12 @@ export function answerEverything(logger: Logger, served: Served = () => {}): Mid
     else lines.trace(line, "request");
   };
 }
+
+/** The client went away in the middle of its request, or was given up: what failed is not the service. */
+const isCutOff = ({ writable, req }: ParameterizedContext<ApiState>): boolean => !writable && !req.complete;
+
+/** Nobody reads it, but it is logged, and counted. */
+const cutOff = (): Answer => refuse("invalid-request", "The request ended too early.");
 
 const longestPath = 200;
 
