@@ -95,6 +95,8 @@ export function createSmtpMailer({ url, maxConnections, dkim = null, patience, .
       return patience?.(mail.to, outcome) ?? outcome;
     },
     probe: async () => {
+      // A server that allows few connections would refuse one more for those that it has.
+      pool.closeIdle();
       try {
         const session = await openSession(options, () => {});
         session.quit();

@@ -14,6 +14,8 @@ export type SmtpPool = {
  * mails; some servers allow no more than 1000 mails (the default of Exim).
  */
 const mailsPerSession = 500;
+/** After the server has opened no more connections, one mail asks for another one so often. */
+const askForMoreEveryMs = 30_000;
 /** Less than the five minutes for which a server waits (RFC 5321 4.5.3.2.7), so that it does not hang up during a mail. */
 const idleForMs = 4 * 60_000;
 const checkIdleEveryMs = 30_000;
@@ -22,21 +24,34 @@ type Waiting = {
   /** Gets a session, or null for permission to open one. */
   readonly take: (session: SmtpSession | null) => void;
   readonly refuse: (failure: Error) => void;
+  /** Why it has no session of its own, if it tried to open one. */
+  readonly failure: Error | null;
 };
 
-/** Keeps at most `size` sessions. A session that has ended is replaced when one is needed. */
+/**
+ * Keeps at most `size` sessions. A session that has ended is replaced when one is needed. Many servers allow a client fewer
+ * connections than that, and say so in words of their own, or hang up: as long as one session is open, or may become it, the
+ * mails for which none could be opened wait for those that there are.
+ */
 export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>, size: number): SmtpPool {
   /** The session used last is used next, so that surplus sessions grow old. */
   const idle: { readonly session: SmtpSession; readonly sinceMs: number }[] = [];
   const leaving = new Set<SmtpSession>();
   const waiting: Waiting[] = [];
+  /** Each other one of the `size` is open, or is being opened. */
   let free = size;
+  /** Null as long as the server opens what it is asked for. */
+  let askForMoreAt: number | null = null;
   let isClosed = false;
 
   const release = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) free += 1;
-    else next.take(null);
+    free += 1;
+    const isNoneLeft = free === size;
+    if (isNoneLeft) askForMoreAt = null;
+    for (const next of waiting.splice(0, isNoneLeft ? free : 1)) {
+      free -= 1;
+      next.take(null);
+    }
   };
   const forget = (session: SmtpSession): void => {
     leaving.delete(session);
@@ -45,24 +60,41 @@ export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>
     release();
   };
   const openOne = async (): Promise<SmtpSession> => {
+    const isForMore = askForMoreAt !== null;
+    if (isForMore) askForMoreAt = performance.now() + askForMoreEveryMs;
     try {
       const session: SmtpSession = await open(() => forget(session));
+      if (isForMore) askForMoreAt = null;
       return session;
     } catch (failure) {
-      release();
-      throw failure;
+      if (isClosed || free === size - 1) throw giveUp(failure as Error);
+      askForMoreAt = performance.now() + askForMoreEveryMs;
+      free += 1;
+      return idle.pop()?.session ?? (await waitFor(failure as Error));
     }
   };
+  /** There is no session left to wait for, so each mail that waits because it could open none hears why. */
+  const giveUp = (failure: Error): Error => {
+    for (const one of waiting.splice(0)) {
+      if (one.failure === null) waiting.push(one);
+      else one.refuse(one.failure);
+    }
+    release();
+    return failure;
+  };
+  const waitFor = async (failure: Error | null): Promise<SmtpSession> => {
+    const lent = await new Promise<SmtpSession | null>((take, refuse) => waiting.push({ take, refuse, failure }));
+    return lent ?? (await openOne());
+  };
+  const mayOpen = (): boolean =>
+    free === size || (free > 0 && (askForMoreAt === null || performance.now() >= askForMoreAt));
   const borrow = async (): Promise<SmtpSession> => {
     if (isClosed) throw new Error("The connections to the mail server are closed");
     const last = idle.pop();
     if (last !== undefined) return last.session;
-    if (free > 0) {
-      free -= 1;
-      return await openOne();
-    }
-    const lent = await new Promise<SmtpSession | null>((take, refuse) => waiting.push({ take, refuse }));
-    return lent ?? (await openOne());
+    if (!mayOpen()) return await waitFor(null);
+    free -= 1;
+    return await openOne();
   };
   const dismiss = (session: SmtpSession): void => {
     leaving.add(session);

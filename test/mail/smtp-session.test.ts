@@ -249,6 +249,24 @@ describe("a session with the mail server", () => {
       expect(server.connections()).to.equal(3);
     });
 
+    it("carries the mails for which the server, which allows a client few connections, opens no more of them", async () => {
+      await mailer.close();
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 10, timeoutMs: 5000, answerTimeoutMs: 5000 });
+      await mailer.send(ada);
+      server.always("greeting", "421 4.7.0 Too many connections");
+      const outcomes = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => mailer.send(mailTo(`r${index}@x.org`))),
+      );
+      expect(outcomes.map(({ kind }) => kind)).to.deep.equal(Array(30).fill("sent"));
+      expect(server.connections()).to.equal(10);
+    });
+
+    it("leaves none idle that would take the place of a probe", async () => {
+      await mailer.send(ada);
+      expect(await mailer.probe()).to.deep.equal({ kind: "ready" });
+      await eventually(() => expect(server.openConnections()).to.equal(0));
+    });
+
     it("is replaced after 500 mails, with QUIT and without losing one", async () => {
       for (let mails = 0; mails < 501; mails += 1) expect((await mailer.send(ada)).kind).to.equal("sent");
       expect(server.connections()).to.equal(2);
