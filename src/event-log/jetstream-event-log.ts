@@ -21,9 +21,9 @@ import {
   type UnknownEvent,
 } from "./event-log.ts";
 import { followLog } from "./jetstream-follow.ts";
-import { createReading } from "./jetstream-passes.ts";
+import { createReading, decodeOrFail } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
-import { VersionConflict } from "./log-failures.ts";
+import { UndecodableEvent, VersionConflict } from "./log-failures.ts";
 import { inOrder, isAboutFeedback, isAboutRecipients, isDecision, isNotice } from "./select-events.ts";
 import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
@@ -119,7 +119,13 @@ export async function createJetStreamEventLog(
     readMailing: async (mailing, from) => (await readUpTo(await lastOf(mailing, "mailing"), from)).filter(isOfMailing),
     readSchedule: async (schedule) => {
       const last = await lastOf(schedule, "schedule");
-      return last === null ? null : ((await decodeAll([last])).findLast(isOfSchedule) ?? null);
+      if (last === null) return null;
+      // After it there may be messages that were passed by, or that only a newer release knows.
+      const messages = await readBack(connection, stream, last, (message) => {
+        const entry = decodeOrFail(prefix, message);
+        return !(entry instanceof UndecodableEvent) && entry.some(isOfSchedule);
+      });
+      return (await decodeAll(messages)).findLast(isOfSchedule) ?? null;
     },
     readRecipients: async (job) => firstOfEach((await readHistory(job)).filter(isAboutRecipients)),
     readFeedback: async (job, from) => (await readUpTo(await lastOf(job, "feedback"), from)).filter(isAboutFeedback),

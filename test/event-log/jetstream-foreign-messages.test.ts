@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { handleCommand } from "../../src/commands/handle-command.ts";
+import { handleCommand, handleScheduleCommand } from "../../src/commands/handle-command.ts";
 import type { JobEvent } from "../../src/domain/job/events.ts";
 import { encodeEntry } from "../../src/event-log/encode-entry.ts";
 import type { JobRef, LogEvent, NewEvent } from "../../src/event-log/event-log.ts";
@@ -10,6 +10,8 @@ import { caused, jobCreated, jobPaused, recipientSent } from "../support/example
 import { failureOf } from "../support/failure-of.ts";
 import { followFrom, readOn } from "../support/following.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { addSchedule, createClock } from "../support/schedule-followers.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 
 const exampleTime = "2026-11-21T09:30:00.000Z";
@@ -158,6 +160,25 @@ describe("a message in the log that this release did not write", () => {
     await passBy(planted);
     const entries = await readOn(opened.log, created, (read) => read.length === 2);
     expect(entries[0]).to.deep.include({ sequence: planted, unknownType: "undecodable" });
+  });
+
+  it("hides no schedule, be it passed by or of a type that only a newer release knows", async () => {
+    const contentStore = createMemoryContentStore();
+    const schedule = await addSchedule({ ...opened, contentStore, clock: createClock(exampleTime) });
+    job = schedule;
+    const made = (await opened.log.readSchedule(schedule))?.sequence;
+    const planted = await plant(".schedule", "hello");
+    expect(await failureOf(opened.log.readSchedule(schedule)))
+      .to.be.instanceOf(UndecodableEvent)
+      .and.to.include({ sequence: planted });
+    await passBy(planted);
+    expect((await opened.log.readSchedule(schedule))?.sequence).to.equal(made);
+    const paused = { type: "PauseSchedule", at: exampleTime, reason: null } as const;
+    const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
+    const { outcome, sequence } = await handleScheduleCommand(opened.log, schedule, paused, cause);
+    expect(outcome).to.equal("accepted");
+    await plant(".schedule", changed({ type: "ScheduleMoved", dataschema: "urn:waybill:event:ScheduleMoved:1" }));
+    expect((await opened.log.readSchedule(schedule))?.sequence).to.equal(sequence);
   });
 
   it("stops a reader of the job where it cannot be decoded", async () => {

@@ -5,6 +5,7 @@ import { isMailingEvent } from "../../domain/mailing/events.ts";
 import type { Instant } from "../../domain/message.ts";
 import type { Schedule, ScheduleEvent } from "../../domain/schedule/events.ts";
 import { nextLook, type Previous } from "../../domain/schedule/tend.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
 import {
   type Cause,
   isOfSchedule,
@@ -119,7 +120,10 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
       return outcome.events;
     } catch (failure) {
       if (!(failure instanceof VersionConflict)) throw failure;
+      const { sequence } = one.version;
       learn(one, await readSchedule(log, one.ref));
+      // What was decided only a newer release knows, which does the rest.
+      if (one.version.sequence === sequence) throw failure;
       return "conflict";
     }
   };
@@ -128,7 +132,11 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
     until: ports.until,
     serially,
     isOpen: (one) => open.get(keyOf(one.ref)) === one,
-    tend: (one, ending) => tend(one, causeOf(one.ref), ending),
+    tend: async (one, ending) => {
+      // Reading it failed when it was taken up.
+      if (one.version.sequence === 0) learn(one, await readSchedule(log, one.ref));
+      await tend(one, causeOf(one.ref), ending);
+    },
     report: ports.report,
   });
 
@@ -154,12 +162,17 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
     }
   };
 
+  /** One that cannot be read, or tended, keeps no other from being taken up. */
   const takeUpOne = async (name: string, ending: Ending): Promise<void> => {
     const one = knownAs(refOf(name));
-    learn(one, await readSchedule(log, one.ref));
-    // One that cannot be tended keeps no other from being taken up.
-    await serially(one.ref, () => tend(one, causeOf(one.ref), ending)).catch((failure: unknown) => {
+    await serially(one.ref, async () => {
+      learn(one, await readSchedule(log, one.ref));
+      await tend(one, causeOf(one.ref), ending);
+    }).catch((failure: unknown) => {
+      const wasRead = one.version.sequence > 0;
+      if (!wasRead && failure instanceof Unavailable) throw failure;
       ports.report(failure);
+      if (!wasRead) open.set(keyOf(one.ref), one);
       lookAgain(one, now(), ending);
     });
   };

@@ -4,6 +4,7 @@ import { withoutRecipients } from "../../../src/erasure/complete-erasure.ts";
 import { type JobRef, keyOf } from "../../../src/event-log/event-log.ts";
 import type { Listening } from "../../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
+import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
 import { createScheduleListener } from "../../../src/mailings/schedules/follow-schedules.ts";
 import { eventually } from "../../support/eventually.ts";
 import { draftMailing, importInto, people, stateOf } from "../../support/mailings.ts";
@@ -21,6 +22,7 @@ import {
   followSchedules,
   historyOf,
   isMade,
+  jobsIn,
   letter,
   portsOf,
   type ScheduleStage,
@@ -177,6 +179,25 @@ describe("The one that fires schedules", function () {
     listen();
     await isMade(stage, job as JobRef);
     await shows("Fired 10:05");
+  });
+
+  it("fires the others while one cannot be read, and that one too once it can", async () => {
+    const broken = await addSchedule(stage);
+    await addSchedule({ ...stage, tenant: "other" });
+    listen();
+    await eventually(async () => expect((await checkpoints.read("schedules"))?.text).to.include(broken.jobId));
+    await leave();
+    let isBroken = true;
+    const readSchedule: typeof stage.log.readSchedule = async (ref) => {
+      if (isBroken && ref.jobId === broken.jobId) throw new UndecodableEvent(7, "it is none");
+      return await stage.log.readSchedule(ref);
+    };
+    listen({ ...stage, log: { ...stage.log, readSchedule } });
+    stage.clock.move(at("10:05:00"));
+    await eventually(async () => expect(await jobsIn(stage.log)).to.have.lengthOf(1));
+    expect((await firedBy(stage)).map(({ tenant }) => tenant)).to.deep.equal(["other"]);
+    isBroken = false;
+    await eventually(async () => expect(await jobsIn(stage.log)).to.have.lengthOf(2));
   });
 
   it("records a firing whose job is refused, and fires the next one", async () => {
