@@ -146,7 +146,8 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
       const { state } = one.version;
       if (state.status === "absent" || state.last === null || state.last.dueAt !== dueAt) return;
       const firing: Firing = { ref: one.ref, schedule: state, last: state.last, cause };
-      if (state.last.isFailed) return state.makes === "mailing" ? await cancelDraft(ports, firing) : undefined;
+      // Also for a job: the schedule may have made mailings when it fired.
+      if (state.last.isFailed) return await cancelDraft(ports, firing);
       // A deleted schedule has no template any more; what it had fired before was made, or never will be.
       const made = await making.run(one.ref.tenant, async () => {
         stopping.throwIfAborted();

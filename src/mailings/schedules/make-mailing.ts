@@ -10,12 +10,21 @@ import { type LineFile, ndjsonType } from "../../schemas/line-file.ts";
 import { createMailing, toMailingDraft } from "../create-mailing.ts";
 import { approvalTerms, decideMailing } from "../decide-mailing.ts";
 import { checkMailingRequest } from "../mailing-request.ts";
-import { type Firing, type Made, type MakingPorts, noRoom, refused, refusedFor, rulesOf } from "./making.ts";
+import {
+  type Firing,
+  type Made,
+  type MakingPorts,
+  noRoom,
+  refused,
+  refusedFor,
+  rulesOf,
+  scheduleChanged,
+} from "./making.ts";
 import { mailingTemplateOf, type ScheduleTemplate } from "./schedule-content.ts";
 
 /** A person has decided about it since, or its start was recorded before a crash. */
-const wasStarted = ({ status, wasUndone, approval }: ExistingMailing): boolean =>
-  status !== "draft" || wasUndone || approval !== null;
+export const wasStarted = (state: MailingState): boolean =>
+  state.status !== "absent" && (state.status !== "draft" || state.wasUndone || state.approval !== null);
 
 /** A draft with the recipients that the other mailing has now, which is then started. Each step is there once. */
 export async function makeMailing(
@@ -26,10 +35,10 @@ export async function makeMailing(
 ): Promise<Made> {
   const { log } = ports;
   const found = await readMailing(log, first);
-  if (found.state.status !== "absent" && wasStarted(found.state)) return { outcome: "made", madeId: first.jobId };
+  if (wasStarted(found.state)) return { outcome: "made", madeId: first.jobId };
   if (template === null) return refusedFor("content-erased");
-  const { recipientsOf, request } = mailingTemplateOf(template);
-  const drafted = await draft(ports, firing, first, request);
+  const { recipientsOf } = mailingTemplateOf(template);
+  const drafted = await draft(ports, firing, first, template);
   if ("outcome" in drafted) return drafted;
   const { mailing } = drafted;
   const source = await readMailing(log, { ...mailing, jobId: recipientsOf });
@@ -44,7 +53,7 @@ export async function makeMailing(
   if (imported.outcome === "rejected") {
     // Started meanwhile, by this call before a crash or by a person; or there is no room for all recipients.
     const { state } = await readMailing(log, mailing);
-    if (state.status !== "absent" && wasStarted(state)) return { outcome: "made", madeId: mailing.jobId };
+    if (wasStarted(state)) return { outcome: "made", madeId: mailing.jobId };
     return refusedFor(imported.rejection.code);
   }
   return await start(ports, firing, mailing);
@@ -57,7 +66,7 @@ async function draft(
   body: ScheduleTemplate,
 ): Promise<{ readonly mailing: JobRef } | Made> {
   const { contentStore, templates, log, room, attemptsOfJob, now } = ports;
-  const checked = await checkWithTemplate(body, {
+  const checked = await checkWithTemplate(mailingTemplateOf(body).request, {
     templates,
     tenant: mailing.tenant,
     earlier: templateOfMailing(ports, mailing),
@@ -79,13 +88,10 @@ async function draft(
   if (refusal !== null) return refused(refusal);
   if (!(await room.isLeftForJobs())) throw noRoom();
   const creation = await createMailing(log, contentStore, toMailingDraft(drafted, request), cause, at);
-  if (creation.outcome === "rejected") {
-    // The template was changed after the draft was made: the draft stands.
-    return (await readMailing(log, mailing)).state.status === "absent"
-      ? refusedFor(creation.rejection.code)
-      : { mailing };
-  }
-  return { mailing: creation.mailing };
+  if (creation.outcome === "accepted") return { mailing: creation.mailing };
+  // The draft has the letter of the former template, and perhaps recipients of that.
+  const wasChanged = creation.rejection.code === "idempotency-key-reused";
+  return refusedFor(wasChanged ? scheduleChanged : creation.rejection.code);
 }
 
 /** Those of the contents of its parts, one after the other: who was erased is in none of them. */
@@ -111,21 +117,21 @@ async function start(ports: MakingPorts, { schedule, cause }: Firing, mailing: J
   const terms = approvalTerms(schedule.changedBy, ports.approvalAbove, limits);
   const command = { type: "StartMailing", at: now(), scheduledAt: null, terms } as const;
   const from = await readMailing(log, mailing);
-  if (from.state.status !== "absent" && wasStarted(from.state)) return { outcome: "made", madeId: mailing.jobId };
+  if (wasStarted(from.state)) return { outcome: "made", madeId: mailing.jobId };
   // To ask for an approval takes room, too.
   if (!(await room.isLeftForJobs())) throw noRoom();
   const outcome = await decideMailing(ports, mailing, command, { limits, cause }, from);
   if (outcome.outcome === "accepted") return { outcome: "made", madeId: mailing.jobId };
   if (outcome.outcome === "refused") return refused(outcome.refusal);
   const { state } = await readMailing(log, mailing);
-  if (state.status !== "absent" && wasStarted(state)) return { outcome: "made", madeId: mailing.jobId };
+  if (wasStarted(state)) return { outcome: "made", madeId: mailing.jobId };
   return refusedFor(outcome.rejection.code);
 }
 
 /** Cancels the draft of a mailing that could not be started, because someone could find it later and start it. */
 export async function cancelDraft({ log, now }: MakingPorts, { ref, last, cause }: Firing): Promise<void> {
   const mailing = { tenant: ref.tenant, jobId: last.madeId };
-  const { state }: { readonly state: MailingState } = await readMailing(log, mailing);
+  const { state } = await readMailing(log, mailing);
   if (state.status !== "draft" || wasStarted(state)) return;
   const command = { type: "CancelMailing", at: now(), reason: "Its schedule could not start it." } as const;
   await handleMailingCommand(log, mailing, command, cause);

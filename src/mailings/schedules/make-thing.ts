@@ -1,3 +1,4 @@
+import { readMailing } from "../../commands/read-version.ts";
 import { decodeContent } from "../../content/encode-content.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { findAccepted } from "../../intake/accept-job.ts";
@@ -5,8 +6,8 @@ import { checkRequest, refuseTooMany } from "../../intake/check-request.ts";
 import { createJob } from "../../intake/create-job.ts";
 import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
 import { checkWithTemplate, templateOfJob } from "../../intake/use-template.ts";
-import { makeMailing } from "./make-mailing.ts";
-import { type Firing, type Made, type MakingPorts, refused, refusedFor, rulesOf } from "./making.ts";
+import { makeMailing, wasStarted } from "./make-mailing.ts";
+import { type Firing, type Made, type MakingPorts, refused, refusedFor, rulesOf, scheduleChanged } from "./making.ts";
 import { type ScheduleTemplate, templateOf } from "./schedule-content.ts";
 
 /**
@@ -28,7 +29,11 @@ export async function makeThing(ports: MakingPorts, firing: Firing): Promise<Mad
   if (outcome.outcome === "made") return outcome;
   // Another process may have made it meanwhile, of the template as it was before.
   const there = await findAccepted(ports.log, made);
-  return there === null ? outcome : { outcome: "made", madeId: there.job.jobId };
+  if (there !== null) return { outcome: "made", madeId: there.job.jobId };
+  // Or a mailing, which the schedule made when it fired.
+  const { state } = await readMailing(ports.log, made);
+  if (wasStarted(state)) return { outcome: "made", madeId: made.jobId };
+  return state.status === "absent" ? outcome : refusedFor(scheduleChanged);
 }
 
 async function makeJob(ports: MakingPorts, { cause }: Firing, job: JobRef, body: ScheduleTemplate): Promise<Made> {

@@ -48,6 +48,9 @@ export const refusedFor = (code: string, faults: readonly Fault[] = []): Made =>
   places: faults.slice(0, maxPlaces).map(({ pointer }) => pointer.slice(0, 200)),
 });
 
+/** Why nothing is made of a firing whose making had begun with the former template: of the two, nobody meant that mixture. */
+export const scheduleChanged = "schedule-changed";
+
 /** What may be over soon is tried again. */
 export function refused(refusal: Refusal): Made {
   if (refusal.code === "event-log-full") throw noRoom();

@@ -269,17 +269,50 @@ describe("The one that fires schedules", function () {
     await shows("Fired 10:05");
     await isMade(stage, (await firedBy(stage))[0] as JobRef);
     await leave();
-    const template = { subject: "News", body: "Dear all", recipientsOf: source.jobId };
-    await changeSchedule(stage, schedule, { makes: "mailing" }, template);
-    const stopping = new AbortController();
-    const ending = { stopping: stopping.signal, givenUp: stopping.signal };
-    const listener = createScheduleListener(portsOf(stage));
-    await listener.unfinished?.takeUp([keyOf(schedule)], ending);
-    const fired = (await scheduleEventsIn(stage.log)).find(({ event }) => event.type === "ScheduleFired");
-    if (fired === undefined) throw new Error("It has not fired.");
-    await listener.act(fired, ending);
-    stopping.abort();
+    await changeSchedule(stage, schedule, { makes: "mailing" }, newsTo(source));
+    await hearAgain(schedule);
     await shows("Fired 10:05", "Changed");
+  });
+
+  it("fails no firing whose mailing was started, where it makes jobs by the time that it hears of it again", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    const schedule = await addSchedule(stage, { makes: "mailing" }, newsTo(source));
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    const [mailing] = await firedBy(stage);
+    await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("started"));
+    await leave();
+    await changeSchedule(stage, schedule, { makes: "job" }, letter);
+    await hearAgain(schedule);
+    await shows("Fired 10:05", "Changed");
+  });
+
+  it("leaves no draft of a mailing that it was making when it was changed to make jobs", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    const schedule = await addSchedule(stage, { makes: "mailing" }, newsTo(source));
+    const mailing = await diesBeforeItStarts();
+    await changeSchedule(stage, schedule, { makes: "job" }, letter);
+    await hearAgain(schedule);
+    await shows("Fired 10:05", "Changed", "Failed 10:05");
+    expect((await stateOf(stage, mailing)).status).to.equal("cancelled");
+  });
+
+  it("sends no letter to recipients for whom it was not meant, where it was changed in the midst of making a mailing", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    const schedule = await addSchedule(stage, { makes: "mailing" }, newsTo(source));
+    const mailing = await diesBeforeItStarts();
+    const other = await draftMailing(stage);
+    await importInto(stage, other, people(2, 10));
+    await changeSchedule(stage, schedule, { makes: "mailing" }, newsTo(other));
+    await hearAgain(schedule);
+    await shows("Fired 10:05", "Changed", "Failed 10:05");
+    expect((await scheduleEventsIn(stage.log)).at(-1)?.event.data).to.include({ code: "schedule-changed" });
+    const { status, parts } = await stateOf(stage, mailing);
+    expect([status, parts.map(({ recipients }) => recipients)]).to.deep.equal(["cancelled", [3]]);
   });
 
   it("leaves out of a mailing who was erased from the other one", async () => {
@@ -370,8 +403,39 @@ describe("The one that fires schedules", function () {
     expect(failed?.data).to.deep.include({ code: "validation-failed", places: ["/template"] });
   });
 
+  const newsTo = ({ jobId }: JobRef) => ({ subject: "News", body: "Dear all", recipientsOf: jobId });
   const completeLastOf = async (...expected: readonly string[]): Promise<void> => {
     await shows(...expected);
     await completeLast(stage);
+  };
+  /** The first process of a mailing's schedule dies when all but its start is there. */
+  const diesBeforeItStarts = async (): Promise<JobRef> => {
+    const { append } = stage.log;
+    const dying: typeof append = async (ref, entry, guard) => {
+      if (entry.some(({ event }) => event.type === "MailingStarted")) throw new Error("The process dies here.");
+      return await append(ref, entry, guard);
+    };
+    listen({ ...stage, log: { ...stage.log, append: dying } });
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    const [mailing] = await firedBy(stage);
+    await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).parts).to.have.lengthOf(1));
+    await leave();
+    return mailing as JobRef;
+  };
+  /** Another process takes the schedule up, and acts on its firing, which the one before it was not done with. */
+  const hearAgain = async (schedule: JobRef): Promise<void> => {
+    const stopping = new AbortController();
+    const ending = { stopping: stopping.signal, givenUp: stopping.signal };
+    const listener = createScheduleListener(portsOf(stage));
+    await listener.unfinished?.takeUp([keyOf(schedule)], ending);
+    const events = await scheduleEventsIn(stage.log);
+    const fired = events.find(({ event }) => event.type === "ScheduleFired");
+    if (fired === undefined) throw new Error("It has not fired.");
+    await listener.act(fired, ending);
+    for (const event of await scheduleEventsIn(stage.log)) {
+      if (event.event.type === "ScheduleFailed") await listener.act(event, ending);
+    }
+    stopping.abort();
   };
 });
