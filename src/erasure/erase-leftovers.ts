@@ -3,9 +3,11 @@ import { readJob, readMailing, readSchedule } from "../commands/read-version.ts"
 import { decodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";
 import { isContentErased } from "../domain/job/erase-content.ts";
-import { keepsPart } from "../domain/mailing/state.ts";
+import { type KnownPart, keepsPart } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
-import type { Cause, JobRef } from "../event-log/event-log.ts";
+import { keepsTemplate } from "../domain/schedule/decider.ts";
+import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
+import { Archived } from "../event-log/log-failures.ts";
 import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
 import { type AddressErasureRequest, eraseAddress, placesOf } from "./erase-address.ts";
 import type { StoredThing, StoredThings } from "./stored-things.ts";
@@ -55,10 +57,24 @@ export async function eraseUnmadeParts(
 /** No request is about to make a job of them: the age does not matter. */
 async function* unmadePartsOf({ log }: ErasurePorts, mailings: readonly JobRef[]): AsyncGenerator<Stored> {
   for (const mailing of mailings) {
-    const { state } = await readMailing(log, mailing);
-    if (state.status === "absent") continue;
-    for (const { jobId, counts } of state.parts)
-      if (counts === null) yield { job: { ...mailing, jobId }, storedAtMs: 0 };
+    // The archive has only what has ended, and waits for the listener that erases the parts of what was cancelled.
+    const parts = await unlessArchived(partsOf(log, mailing), []);
+    for (const { jobId, counts } of parts) if (counts === null) yield { job: { ...mailing, jobId }, storedAtMs: 0 };
+  }
+}
+
+async function partsOf(log: EventLog, mailing: JobRef): Promise<readonly KnownPart[]> {
+  const { state } = await readMailing(log, mailing);
+  return state.status === "absent" ? [] : state.parts;
+}
+
+/** The other value for what stands in a file of the archive that is not at hand. */
+async function unlessArchived<Value>(asked: Promise<Value>, otherwise: Value): Promise<Value> {
+  try {
+    return await asked;
+  } catch (failure) {
+    if (failure instanceof Archived) return otherwise;
+    throw failure;
   }
 }
 
@@ -74,11 +90,16 @@ async function eraseWhereNamed(
   const notEnded: string[] = [];
   const mailings = new Set<string>();
   let erased = 0;
+  // What is archived was decided long ago.
+  const lastDecision = (job: JobRef): Promise<number> => unlessArchived(log.lastDecision(job), 1);
   const look = async ({ job, storedAtMs }: Stored): Promise<void> => {
-    const decidedAt = await log.lastDecision(job);
-    if (decidedAt > 0 && decidedAt <= since) return;
+    const isForJobs = since < Number.POSITIVE_INFINITY;
+    // The log costs less than the content of a job; but of the parts that a cancelled mailing has left there is no content.
+    if (isForJobs && isWithin(await lastDecision(job), since)) return;
     const content = await contentStore.get(job);
     if (content === null || placesOf(content, address).length === 0) return;
+    const decidedAt = await lastDecision(job);
+    if (isWithin(decidedAt, since)) return;
     if (decidedAt > 0) {
       const { outcome } = await eraseAddress(ports, job, request);
       if (outcome === "not-ended") notEnded.push(job.jobId);
@@ -163,8 +184,9 @@ async function keptByMailing(
 
 /** Whether it is the template of a schedule. Of a request that is not over yet it is not: that one stores it again. */
 async function keptBySchedule({ log }: ErasurePorts, schedule: JobRef, { jobId }: JobRef): Promise<boolean> {
-  const { state } = await readSchedule(log, schedule);
-  return state.status !== "absent" && state.status !== "deleted" && state.contentId === jobId;
+  return keepsTemplate((await readSchedule(log, schedule)).state, jobId);
 }
+
+const isWithin = (decidedAt: number, since: number): boolean => decidedAt > 0 && decidedAt <= since;
 
 type LeftoverErasureRequest = { readonly reason: string; readonly cause: Cause; readonly at: Instant };

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { decodeContent } from "../../src/content/encode-content.ts";
 import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
-import { eraseUnmadeParts } from "../../src/erasure/erase-leftovers.ts";
+import { eraseLeftover, eraseUnmadeParts } from "../../src/erasure/erase-leftovers.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { Archived } from "../../src/event-log/log-failures.ts";
 import { createPart } from "../../src/mailings/create-part.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { now } from "../support/examples.ts";
@@ -63,6 +64,29 @@ describe("Parts of mailings that are no jobs", () => {
     const making = createPart({ ...side, room: { isLeftForJobs: async () => true } }, mailing, started, 1, cause);
     expect(await making.catch((failure: Error) => failure.message)).to.match(/it was abandoned/);
     expect(await eraseUnmadeParts(ports, [mailing], request)).to.deep.equal(nothing);
+  });
+
+  it("keep nobody in the other ones where the file of the archive with their mailing is not at hand", async () => {
+    const archived = mailing;
+    mailing = await draftMailing(side);
+    await importInto(side, mailing, people(4));
+    await decide(side, mailing, { type: "CancelMailing", at: now, reason: null });
+    const readMailing: typeof side.log.readMailing = async (ref, from) => {
+      if (ref.jobId === archived.jobId) throw new Archived("log-1-2.waybill", "it is not there");
+      return await side.log.readMailing(ref, from);
+    };
+    const without = { ...ports, log: { ...side.log, readMailing } };
+    expect(await eraseUnmadeParts(without, [archived, mailing], request)).to.deep.equal({ ...nothing, erased: 1 });
+  });
+
+  it("are not asked for in the log once the mailing was cancelled and they are erased", async () => {
+    await decide(side, mailing, { type: "CancelMailing", at: now, reason: null });
+    for (const jobId of await partIds()) {
+      await eraseLeftover(ports, { job: { ...mailing, jobId }, attachment: null }, request);
+    }
+    const lastDecision = () => Promise.reject(new Error("The archive would be read for it."));
+    const without = { ...ports, log: { ...side.log, lastDecision } };
+    expect(await eraseUnmadeParts(without, [mailing], request)).to.deep.equal(nothing);
   });
 
   it("are nothing to look for once they are jobs", async () => {

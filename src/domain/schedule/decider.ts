@@ -30,6 +30,10 @@ export type ScheduleCommand =
 
 export type ScheduleState = { readonly status: "absent" } | Schedule;
 
+/** Whether it needs a content as its template. */
+export const keepsTemplate = (state: ScheduleState, contentId: string): boolean =>
+  state.status !== "absent" && state.status !== "deleted" && state.contentId === contentId;
+
 export type ScheduleRejection = {
   readonly code: "schedule-not-found" | "schedule-deleted" | "schedule-not-paused" | "idempotency-key-reused";
 };
