@@ -41,14 +41,20 @@ async function eraseFrom(ports: Ports, ref: JobRef, request: AddressErasureReque
 async function eraseOnce(
   { log, contentStore }: Ports,
   ref: JobRef,
-  { address, reason, cause, at }: AddressErasureRequest,
+  request: AddressErasureRequest,
 ): Promise<number | null> {
+  const { address, reason, cause, at } = request;
   const from = await readSchedule(log, ref);
   if (from.state.status === "absent" || from.state.status === "deleted") return null;
   const before: JobRef = { ...ref, jobId: from.state.contentId };
   const stored = await contentStore.get(before);
-  const places = new Set(stored === null ? [] : placesOf(stored, address));
-  if (stored === null || places.size === 0) return null;
+  if (stored === null) {
+    const { sequence } = await readSchedule(log, ref);
+    // It was changed meanwhile, and its template is another one.
+    return sequence === from.sequence ? null : await eraseOnce({ log, contentStore }, ref, request);
+  }
+  const places = new Set(placesOf(stored, address));
+  if (places.size === 0) return null;
   const decoded = decodeContent(stored);
   const left = decoded.recipients.filter((_, index) => !places.has(index));
   const content = encodeContent({ ...decoded, recipients: left });

@@ -4,7 +4,7 @@ import type { ContentStore } from "../../content/content-store.ts";
 import { digestOf, encodeContent } from "../../content/encode-content.ts";
 import { eraseContent } from "../../content/stored-content.ts";
 import type { Instant } from "../../domain/message.ts";
-import type { ScheduleCommand } from "../../domain/schedule/decider.ts";
+import { keepsTemplate, type ScheduleCommand } from "../../domain/schedule/decider.ts";
 import { replacedBy, type ScheduleEvent } from "../../domain/schedule/events.ts";
 import type { Cause, EventLog, JobRef } from "../../event-log/event-log.ts";
 import { newId } from "../../event-log/new-id.ts";
@@ -54,10 +54,22 @@ export async function saveSchedule(ports: Ports, ref: JobRef, saving: Saving): P
   await contentStore.put(stored, content);
   const outcome = await handleScheduleCommand(log, ref, command, cause, { from });
   if (outcome.outcome === "rejected" || outcome.events.length === 0) await eraseContent(contentStore, stored);
-  // It took so long that the sweeper was faster.
-  else if ((await contentStore.get(stored)) === null) await contentStore.put(stored, content);
+  else if ((await contentStore.get(stored)) === null) await storeAgain(ports, ref, stored, content);
   if (outcome.outcome === "accepted") await eraseReplaced(contentStore, ref, outcome.events);
   return outcome;
+}
+
+/** It took so long that the sweeper was faster; or the template was replaced since, and must stay away. */
+async function storeAgain(
+  { log, contentStore }: Ports,
+  ref: JobRef,
+  stored: JobRef,
+  content: Uint8Array,
+): Promise<void> {
+  await contentStore.put(stored, content);
+  const { state } = await readSchedule(log, ref);
+  // Asked after it was stored: whoever replaces it from now on erases it.
+  if (!keepsTemplate(state, stored.jobId)) await eraseContent(contentStore, stored);
 }
 
 export async function deleteSchedule(
