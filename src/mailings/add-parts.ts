@@ -92,10 +92,9 @@ export function createPartAdding(
   };
   const commit = async (): Promise<void> => {
     const parts = pending.map(({ part }) => part);
-    const storing = pending.map((one) => one.storing);
-    pending = [];
     if (parts.length === 0) return;
-    await Promise.all(storing);
+    await Promise.all(pending.map(({ storing }) => storing));
+    pending = [];
     try {
       await patiently(async () => {
         if (!(await room.isLeftForJobs())) throw new LogFull("There is no room for more recipients.");
@@ -121,6 +120,15 @@ export function createPartAdding(
       if (pending.length === partsAtOnce) await commit();
     },
     end: commit,
+    /** Erases what was stored and is not decided about: the import has broken off. What this leaves, the sweeper finds a day later. */
+    giveUp: async (): Promise<void> => {
+      const erasing = pending.map(async ({ part: { jobId }, storing }) => {
+        await storing.catch(() => {});
+        await contentStore.erase({ ...mailing, jobId });
+      });
+      pending = [];
+      await Promise.allSettled(erasing);
+    },
     /** With the parts that it has added so far. */
     version: (): MailingVersion => version,
   };

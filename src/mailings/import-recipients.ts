@@ -112,6 +112,7 @@ async function importInto(
       : { outcome: "unreadable", fault, counts: counting.counts() };
   } catch (failure) {
     if (failure instanceof Refused) return failure.outcome;
+    await adding.giveUp();
     throw failure;
   }
 

@@ -141,6 +141,32 @@ describe("recipients of a mailing", () => {
     expect((await addresses()).sort()).to.deep.equal([...people(1600)].sort());
   });
 
+  it("leave nothing behind that no mailing names, where a file breaks off", async () => {
+    const kept = new Set<string>();
+    const { put, erase } = stored.contentStore;
+    const contentStore: ContentStore = {
+      ...stored.contentStore,
+      put: async (job, content) => {
+        kept.add(job.jobId);
+        return await put(job, content);
+      },
+      erase: async (job) => {
+        kept.delete(job.jobId);
+        await erase(job);
+      },
+    };
+    const { type, chunks } = fileOf(people(9500));
+    const broken = (async function* () {
+      yield* chunks;
+      throw new Error("The client went away.");
+    })();
+    const importing = importerOf({ ...stored, contentStore }).import(mailing, { type, chunks: broken }, cause);
+    expect(await failureOf(importing)).to.have.property("message", "The client went away.");
+    const { parts } = await stateOf(stored, mailing);
+    expect(parts).to.have.lengthOf(8);
+    expect([...kept].sort()).to.deep.equal(parts.map(({ jobId }) => jobId).sort());
+  });
+
   it("wait where a tenant reads two files in a process, while another tenant's are read", async () => {
     const importer = importerOf(stored);
     const mailings = [mailing, await draftMailing(stored), await draftMailing(stored)];
