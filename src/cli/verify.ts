@@ -2,6 +2,7 @@ import { open, readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { withArchive } from "../archive/archived-log.ts";
 import { withArchivedMessages } from "../archive/archived-messages.ts";
+import { createRecordedFiles } from "../archive/recorded-files.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
 import { defaultTenant } from "../domain/tenant.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
@@ -18,7 +19,7 @@ import { NotASealFile, readPublishedSeals } from "../seals/seal-file.ts";
 import { newSealKey, readPublicKey } from "../seals/seal-key.ts";
 import { verifyEvidence } from "../seals/verify-evidence.ts";
 import { type LogReport, verifyLog } from "../seals/verify-log.ts";
-import { archiveFor, checkArchive } from "./check-archive.ts";
+import { archiveFor, checkArchive, findUnrecorded } from "./check-archive.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -128,15 +129,18 @@ async function verifyOwnLog(context: CommandContext, trust: Trust, options: Veri
   await onNats(context, async (connection, config, patiently) => {
     const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
     const archive = archiveFor(connection, config, options);
-    await checkArchive(context, archive, options);
+    const files = await checkArchive(context, archive, options);
+    const recorded = createRecordedFiles(prefix);
     const sealedLog = withArchivedMessages(await createJetStreamSealedLog(connection, prefix), archive);
     const sealing = sealingOf(config, bucketOfSeals);
     const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }, sealing));
     const own = seals.key ?? (await patiently(store.readKey));
     const known = trust.keys.length > 0 || own === null ? trust : { ...trust, keys: [own.publicKey] };
     const { lastSequence } = await patiently(sealedLog.state);
-    const report = await verifyWithProgress(context, sealedLog, known, lastSequence);
-    tellLog(context, report, null, known, options);
+    const source: LogSource = { messages: (after, which) => recorded.noting(sealedLog.messages(after, which)) };
+    const report = await verifyWithProgress(context, source, known, lastSequence);
+    const findings = [...report.findings, ...findUnrecorded(files, recorded)];
+    tellLog(context, { ...report, findings }, null, known, options);
   });
 }
 

@@ -9,8 +9,8 @@ import { findSuspects } from "./suspects.ts";
 export type LogFinding =
   | ChainFinding
   | {
-      readonly kind: "missing" | "added" | "changed" | "reordered" | "cut";
-      /** The range of the seal that is broken. */
+      readonly kind: "missing" | "added" | "changed" | "reordered" | "cut" | "archive";
+      /** The range of the seal that is broken, or of the file. */
       readonly from: number;
       readonly to: number;
       readonly message: string;

@@ -1,6 +1,9 @@
+import { createHash } from "node:crypto";
 import { cp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { createJetStreamArchiveIndex } from "../../src/archive/jetstream-archive-index.ts";
+import { onArchiveFile } from "../../src/archive/read-archive-file.ts";
 import { addArchiveCommand } from "../../src/cli/archive.ts";
 import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
 import { addPassCommands } from "../../src/cli/log-pass.ts";
@@ -206,6 +209,31 @@ describe("Jobs of ten years ago", function () {
     }
   });
 
+  it("are not believed to a file whose index hides them, though the list of files was changed with it", async () => {
+    const copy = await temporaryFolder();
+    await cp(directory, copy, { recursive: true });
+    const { connection, close } = await openJetStreamLog(nats.config, nats.prefix);
+    const index = createJetStreamArchiveIndex(connection, { prefix: nats.prefix, replicas: 1 });
+    const [first] = await index.files();
+    if (first === undefined) throw new Error("Nothing was archived.");
+    try {
+      const path = join(copy, first.file);
+      const offset = await onArchiveFile(path, async ({ description }) => description.index.offset);
+      await flipByte(path, offset);
+      const sha256 = createHash("sha256")
+        .update(await readFile(path))
+        .digest("hex");
+      await index.addFiles([{ ...first, sha256 }]);
+      const line = commandLine({ ARCHIVE_DIR: copy });
+      expect(await failureOf(line.run("verify"))).to.be.instanceOf(CommandFailed);
+      expect(line.last().printed.join("\n")).to.include(`[archive] The log does not record ${first.file} as`);
+    } finally {
+      await index.addFiles([first]);
+      await close();
+    }
+    await run({ ARCHIVE_DIR: directory }, "verify");
+  });
+
   describe("in a service without the files and without a database", () => {
     before(() => start({ ROLES: "api", AUTO_MIGRATE: "false" }, "mysql://root@127.0.0.1:1/nowhere"));
 
@@ -261,9 +289,9 @@ describe("Jobs of ten years ago", function () {
   });
 });
 
-/** One byte in the middle, where a block is. */
-async function flipByte(path: string): Promise<void> {
+/** One byte, in the middle of a block where no place is given. */
+async function flipByte(path: string, place = 60): Promise<void> {
   const bytes = await readFile(path);
-  bytes[60] = (bytes[60] ?? 0) ^ 1;
+  bytes[place] = (bytes[place] ?? 0) ^ 1;
   await writeFile(path, bytes);
 }
