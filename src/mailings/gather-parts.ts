@@ -1,3 +1,4 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
 import type { ContentRecipient, JobContent } from "../content/content-store.ts";
 import { encodeContent } from "../content/encode-content.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
@@ -30,8 +31,8 @@ export function createCounting() {
     added: (recipients: number): void => {
       counts.added += recipients;
     },
-    duplicate: (): void => {
-      counts.duplicates += 1;
+    duplicates: (lines: number): void => {
+      counts.duplicates += lines;
     },
     faulty: (fault: LineFault): void => {
       counts.faulty += 1;
@@ -59,29 +60,49 @@ type Gathering = {
 
 type Line = { readonly number: number; readonly recipient: ContentRecipient };
 
+/** Lines with one address. They take no more bytes than the first. */
+type SameAddress = { readonly lines: readonly [Line, ...Line[]]; readonly bytes: number };
+
+/** To check a letter takes milliseconds, most of them to read its template: lines that name an address again wait for those of others. */
+const mostWaiting = 1000;
+
 /** Gathers the recipients of one part, and seals it when no more fit in. */
 export function gatherParts({ letter, kind, maxBytes, mostOfPart, addresses, counting, seal }: Gathering) {
   const keyOfAddress = keyIn(kind);
   const roomForRecipients = maxBytes - encodeContent(letter).length - bracketBytes;
   /** By address; the letter may not be such that it can be filled in for them. */
-  const unchecked = new Map<string, Line>();
+  const unchecked = new Map<string, SameAddress>();
+  /** How many of their lines name an address again. */
+  let waiting = 0;
   let checked: ContentRecipient[] = [];
   let bytes = 0;
 
+  /** Of the lines with an address the first counts for which the letter can be filled in. */
   const check = async (): Promise<void> => {
-    const lines = [...unchecked.values()];
+    let asked = [...unchecked.values()].map(({ lines }) => lines);
     unchecked.clear();
-    const faults = await faultsOfLetter(letter, kind, lines);
-    for (const [index, { number, recipient }] of lines.entries()) {
-      const message = faults.get(index);
-      if (message !== undefined) {
-        counting.faulty({ line: number, message });
-        continue;
+    waiting = 0;
+    while (asked.length > 0) {
+      const faults = await faultsOfLetter(
+        letter,
+        kind,
+        asked.map(([first]) => first),
+      );
+      const again: SameAddress["lines"][] = [];
+      for (const [index, [{ number, recipient }, next, ...others]] of asked.entries()) {
+        const message = faults.get(index);
+        if (message !== undefined) {
+          counting.faulty({ line: number, message });
+          if (next !== undefined) again.push([next, ...others]);
+          continue;
+        }
+        addresses.add(keyOfAddress(recipient.email));
+        checked.push(recipient);
+        counting.added(1);
+        counting.duplicates(next === undefined ? 0 : 1 + others.length);
       }
-      addresses.add(keyOfAddress(recipient.email));
-      checked.push(recipient);
+      asked = again;
     }
-    counting.added(lines.length - faults.size);
   };
   const end = async (): Promise<void> => {
     await check();
@@ -94,21 +115,33 @@ export function gatherParts({ letter, kind, maxBytes, mostOfPart, addresses, cou
   return {
     take: async (number: number, recipient: ContentRecipient): Promise<void> => {
       const key = keyOfAddress(recipient.email);
-      // Of two lines with an address the first counts, unless the letter cannot be filled in for it.
-      if (unchecked.has(key)) await check();
-      if (addresses.has(key)) return counting.duplicate();
+      if (addresses.has(key)) return counting.duplicates(1);
       const own = Buffer.byteLength(JSON.stringify(recipient)) + 1;
+      const same = unchecked.get(key);
+      if (same !== undefined && own <= same.bytes && waiting < mostWaiting) {
+        unchecked.set(key, { ...same, lines: [...same.lines, { number, recipient }] });
+        waiting += 1;
+        return;
+      }
+      if (same !== undefined) await check();
+      if (addresses.has(key)) return counting.duplicates(1);
       if (own > roomForRecipients) {
         const message = `takes ${own} bytes; expected at most ${roomForRecipients}, with this letter`;
         return counting.faulty({ line: number, message });
       }
       if (checked.length + unchecked.size >= mostOfPart() || bytes + own > roomForRecipients) await end();
-      unchecked.set(key, { number, recipient });
+      unchecked.set(key, { lines: [{ number, recipient }], bytes: own });
       bytes += own;
     },
     end,
   };
 }
+
+/**
+ * A check finds up to 50 faults, so these are enough for the thousand recipients of a part. It ends with a recipient for whom the
+ * letter does too much, after a tenth of a second: further ones of that kind are found when their mails are sent.
+ */
+const mostChecks = 25;
 
 /** Why the letter cannot be filled in, by the index of the line. Those of one recipient do not hide those of the next. */
 async function faultsOfLetter(
@@ -117,8 +150,9 @@ async function faultsOfLetter(
   lines: readonly Line[],
 ): Promise<ReadonlyMap<number, string>> {
   const found = new Map<number, string>();
-  for (let before = -1; before < found.size; ) {
+  for (let [checks, before] = [0, -1]; before < found.size && checks < mostChecks; checks += 1) {
     before = found.size;
+    if (checks > 0) await letOthersRun();
     const left = lines.map((_, index) => index).filter((index) => !found.has(index));
     const recipients = left.map((index) => (lines[index] as Line).recipient);
     const faults = (await kind.checkContent?.({ ...letter, recipients }, { type: kind.type, recipients })) ?? [];
