@@ -59,7 +59,12 @@ function checkKeys(seals: readonly StoredSeal[], { keys }: Trust): readonly Chai
   const [first, last] = [seals[lastKnown + 1], seals.at(-1)];
   if (first === undefined || last === undefined) return [];
   const message = `The seals of events ${first.from} to ${last.to} are signed with key ${first.keyId}, which is none that you trust.`;
-  return [{ kind: "key", from: first.from, to: last.to, message, sequences: [first.sequence] }];
+  // As after `seals rotate`, until the next seal.
+  const isNew =
+    lastKnown < 0
+      ? ` No seal is signed with a key that you trust: if that one is new, name the one before it too, by --key.`
+      : "";
+  return [{ kind: "key", from: first.from, to: last.to, message: message + isNew, sequences: [first.sequence] }];
 }
 
 function checkPublished(seals: readonly StoredSeal[], { seals: published }: Trust): readonly ChainFinding[] {

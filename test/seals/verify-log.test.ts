@@ -200,6 +200,11 @@ describe("A log that is held against its seals", () => {
     const [byKey] = (await verified(rewritten, { keys: [side.key.publicKey], seals: new Map() })).findings;
     expect(byKey).to.deep.include({ kind: "key", from: 1, to: 30 });
     expect(byKey?.message).to.include(`signed with key ${thief.keyId}, which is none that you trust`);
+    expect(byKey?.message).to.include("if that one is new, name the one before it too, by --key");
+    const inPart = [...resealed(messages, thief).slice(0, 22), ...messages.slice(22)];
+    const { findings } = await verified(inPart, { keys: [thief.publicKey], seals: new Map() });
+    const later = findings.find(({ kind }) => kind === "key");
+    expect(later?.message).to.include("which is none that you trust").and.not.to.include("if that one is new");
     const [bySeals] = foundIn(await verified(rewritten, { keys: [], seals: publishedSeals() }));
     expect(bySeals).to.deep.equal({ kind: "rewritten", range: [1, 10], sequences: [] });
   });
