@@ -13,6 +13,7 @@ import { createPartAdding, type ImportPorts, Refused } from "./add-parts.ts";
 import { type AddressSet, createAddressSet } from "./address-set.ts";
 import { createCounting, gatherParts, type ImportCounts, keyIn, type LineFault } from "./gather-parts.ts";
 import { createKnownAddresses, type Known, type KnownAddresses, knownOf } from "./known-addresses.ts";
+import { leaveWhenSlow, type Place } from "./leave-when-slow.ts";
 import { recipientLinesOf } from "./recipient-lines.ts";
 
 export type ImportOutcome =
@@ -28,10 +29,14 @@ export type Importer = {
   import(mailing: JobRef, file: LineFile, cause: Cause): Promise<ImportOutcome>;
 };
 
-/** Each holds the addresses of its mailing in memory. A slow client holds its place for as long as it sends anything. */
+/** Each holds the addresses of its mailing in memory. */
 const importsAtOnce = 3;
 /** So that no tenant keeps the others out. */
 const importsOfTenant = 2;
+/** One whose client is slow takes one of these instead, for as long as it sends anything; unless it has many addresses. */
+const slowAtOnce = 10;
+const slowOfTenant = 3;
+const mostAddressesOfSlow = 500_000;
 /** Short files come and go in milliseconds: an application that sends several at once is not refused for that. */
 const usualPatienceMs = 5000;
 const contentsReadAtOnce = 4;
@@ -43,6 +48,7 @@ const contentsReadAtOnce = 4;
  */
 export function createImporter(ports: ImportPorts, patienceMs = usualPatienceMs): Importer {
   const semaphore = createFairSemaphore(importsAtOnce, importsOfTenant);
+  const slow = createFairSemaphore(slowAtOnce, slowOfTenant);
   const importing = new Set<string>();
   const knownAddresses = createKnownAddresses();
   return {
@@ -51,9 +57,10 @@ export function createImporter(ports: ImportPorts, patienceMs = usualPatienceMs)
       if (importing.has(key)) return { outcome: "conflict" };
       importing.add(key);
       try {
-        const outcome = await semaphore.runWithin(patienceMs, mailing.tenant, () =>
-          importInto(ports, knownAddresses, mailing, file, cause),
-        );
+        const outcome = await semaphore.runWithin(patienceMs, mailing.tenant, (leave) => {
+          const place = { leave, takeSlow: () => slow.takeAtOnce(mailing.tenant) };
+          return importInto(ports, knownAddresses, place, mailing, file, cause);
+        });
         return outcome ?? { outcome: "busy" };
       } finally {
         importing.delete(key);
@@ -65,6 +72,7 @@ export function createImporter(ports: ImportPorts, patienceMs = usualPatienceMs)
 async function importInto(
   ports: ImportPorts,
   knownAddresses: KnownAddresses,
+  place: Place,
   mailing: JobRef,
   file: LineFile,
   cause: Cause,
@@ -102,6 +110,7 @@ async function importInto(
     counting,
     seal,
   });
+  const { chunks, end } = leaveWhenSlow(file.chunks, place, () => addresses.size <= mostAddressesOfSlow);
   try {
     const fault = await takeLines();
     await gathering.end();
@@ -114,12 +123,14 @@ async function importInto(
     if (failure instanceof Refused) return failure.outcome;
     await adding.giveUp();
     throw failure;
+  } finally {
+    end();
   }
 
   /** Until a fault that ends the file; null where it has none. */
   async function takeLines(): Promise<LineFault | null> {
     try {
-      for await (const line of recipientLinesOf(file, kind)) {
+      for await (const line of recipientLinesOf({ ...file, chunks }, kind)) {
         if ("fault" in line) {
           const fault = { line: line.number, message: line.fault };
           if (line.ends) return fault;

@@ -36,8 +36,14 @@ export function createSemaphore(count: number): Semaphore {
 export type FairSemaphore = {
   /** Waits until there is room, then does the work. */
   run<Result>(owner: string, work: () => Promise<Result>): Promise<Result>;
-  /** The same, but waits for room no longer than that; answers null if there was none. */
-  runWithin<Result>(patienceMs: number, owner: string, work: () => Promise<Result>): Promise<Result | null>;
+  /** The same, but waits for room no longer than that; answers null if there was none. The work may leave its place early. */
+  runWithin<Result>(
+    patienceMs: number,
+    owner: string,
+    work: (leave: () => void) => Promise<Result>,
+  ): Promise<Result | null>;
+  /** Takes a place, and returns what leaves it; null if there is none now. */
+  takeAtOnce(owner: string): (() => void) | null;
 };
 
 /** Lets at most `total` pieces of work run at a time, and `each` of one owner: an owner with much slow work leaves room for others. */
@@ -79,11 +85,20 @@ export function createFairSemaphore(total: number, each: number): FairSemaphore 
       waiting.push(one);
     });
   };
-  const doThenLeave = async <Result>(owner: string, work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work();
-    } finally {
+  const leavingOf = (owner: string): (() => void) => {
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
       leave(owner);
+    };
+  };
+  const doThenLeave = async <Result>(owner: string, work: (leave: () => void) => Promise<Result>): Promise<Result> => {
+    const leaveOnce = leavingOf(owner);
+    try {
+      return await work(leaveOnce);
+    } finally {
+      leaveOnce();
     }
   };
 
@@ -94,5 +109,10 @@ export function createFairSemaphore(total: number, each: number): FairSemaphore 
     },
     runWithin: async (patienceMs, owner, work) =>
       (await enter(owner, patienceMs)) ? await doThenLeave(owner, work) : null,
+    takeAtOnce: (owner) => {
+      if (!hasRoom(owner)) return null;
+      take(owner);
+      return leavingOf(owner);
+    },
   };
 }

@@ -195,6 +195,17 @@ describe("recipients of a mailing", () => {
     expect((await importer.import(last, fileOf(people(50)), cause)).outcome).to.equal("imported");
   });
 
+  it("are taken of a third tenant soon, though the clients of two others keep all places waiting", async () => {
+    const importer = importerOf(stored);
+    const open = unfinishedFile();
+    const slow = [mailing, await draftMailing(stored), await draftMailing(stored, "acme")];
+    const importing = slow.map((one) => importer.import(one, open.file(), cause));
+    const third = await draftMailing(stored, "zeta");
+    expect((await importer.import(third, fileOf(people(50)), cause)).outcome).to.equal("imported");
+    open.end();
+    for (const { outcome } of await Promise.all(importing)) expect(outcome).to.equal("imported");
+  }).timeout(10_000);
+
   it("that were stored and never added are erased, those of a mailing are not", async () => {
     await importInto(stored, mailing, people(10));
     const [part] = (await stateOf(stored, mailing)).parts;

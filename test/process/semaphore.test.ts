@@ -47,6 +47,35 @@ describe("a semaphore of several owners", () => {
     expect(begun.at(-1)).to.equal("a5");
   });
 
+  it("gives the place of work that leaves it early to others, once", async () => {
+    let leave = (): void => {};
+    const early = semaphore.runWithin(10, "a", (leaveEarly) => {
+      leave = leaveEarly;
+      return work("a0")();
+    });
+    void run("a1");
+    void run("a2");
+    await pause(0);
+    expect(begun).to.deep.equal(["a0", "a1"]);
+    for (let times = 0; times < 2; times += 1) leave();
+    await pause(0);
+    await end("a0");
+    expect(await early).to.equal("a0");
+    void run("a3");
+    await pause(0);
+    expect(begun).to.deep.equal(["a0", "a1", "a2"]);
+  });
+
+  it("takes a place at once, or none", async () => {
+    const [one, other] = [semaphore.takeAtOnce("a"), semaphore.takeAtOnce("a")];
+    expect([one !== null, other !== null, semaphore.takeAtOnce("a")]).to.deep.equal([true, true, null]);
+    void run("a1");
+    one?.();
+    await pause(0);
+    expect(begun).to.deep.equal(["a1"]);
+    expect(semaphore.takeAtOnce("a")).to.equal(null);
+  });
+
   it("has its room back after work that fails", async () => {
     const failing = () => Promise.reject(new Error("it fails"));
     for (let times = 0; times < 5; times += 1) {
