@@ -102,6 +102,7 @@ export async function* csvRecordsOf(text: AsyncIterable<string>): AsyncGenerator
 }
 
 const longestLine = 65_536;
+const tooLong = `is longer than ${longestLine} characters`;
 
 /** The lines of a text, without blank ones. */
 export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<LineOf<string>> {
@@ -113,11 +114,12 @@ export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<Line
     rest = lines.pop() ?? "";
     for (const line of lines) {
       number += 1;
-      if (!isTooLong && line.trim() !== "") yield { number, read: line };
+      if (!isTooLong && line.length > longestLine) yield { number, fault: tooLong };
+      else if (!isTooLong && line.trim() !== "") yield { number, read: line };
       isTooLong = false;
     }
     if (rest.length <= longestLine) continue;
-    if (!isTooLong) yield { number: number + 1, fault: `is longer than ${longestLine} characters` };
+    if (!isTooLong) yield { number: number + 1, fault: tooLong };
     isTooLong = true;
     rest = "";
   }
