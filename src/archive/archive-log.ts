@@ -57,8 +57,7 @@ export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings)
   const indexFault = await index.fault();
   if (indexFault !== null) await rebuildIndex(ports, settings.directory);
   const recorded = await storedLog.recorded();
-  if (recorded.length > 0) await index.addFiles(recorded.map(({ event }) => event.data));
-  const known = await index.files();
+  const known = byNumber([...(await index.files()), ...recorded.map(({ event }) => event.data)]);
   const archivedTo = known.at(-1)?.to ?? 0;
   const first = await storedLog.firstSequence();
   if (first > archivedTo + 1) {
@@ -80,10 +79,13 @@ export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings)
     await removeParts(parts);
     files.push(file);
   }
-  await index.addFiles(files);
   await cutOff(ports, settings.directory, files, first, held);
   return { files, cutTo: (await storedLog.firstSequence()) - 1, heldBack: await held(), indexFault };
 }
+
+/** An earlier run may have recorded some that the index does not name yet. */
+const byNumber = (files: readonly ArchivedFile[]): readonly ArchivedFile[] =>
+  [...new Map(files.map((file) => [file.number, file])).values()].sort((one, other) => one.number - other.number);
 
 function inFiles(seals: readonly StoredSeal[], entries: number): readonly (readonly StoredSeal[])[] {
   const groups: StoredSeal[][] = [];
@@ -203,6 +205,8 @@ async function cutOff(
     }
     await index.addJobs(jobs);
   }
+  // After their jobs: a power cut takes the end of the bucket, and a list that it leaves is not to speak for jobs that it took.
+  await index.addFiles(files);
   await index.complete();
   for (const { file, last, steps } of cuts) {
     if (firstOf(await held()) <= file.to) return;

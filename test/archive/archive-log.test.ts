@@ -265,7 +265,11 @@ describe("Archiving the log", () => {
         await side.index.addJobs(files.map(({ number, digests }) => ({ number, digests: digests.slice(0, 2) })));
         await dies();
       };
-      await failureOf(side.archive({}, { index: { ...side.index, addJobs } }));
+      // A power cut takes the end of the bucket, so what is in it speaks for what was stored before.
+      for (let times = 0; times < 2; times += 1) {
+        await failureOf(side.archive({}, { index: { ...side.index, addJobs } }));
+        expect(await side.index.files()).to.deep.equal([]);
+      }
       expect(await firstInStream()).to.equal(1);
       await finishes();
     });
