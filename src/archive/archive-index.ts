@@ -21,6 +21,9 @@ export interface ArchiveIndex {
    */
   numbersOf(job: JobRef): Promise<readonly number[]>;
 
+  /** How many of these jobs and files it does not have. */
+  lacking(files: readonly JobsOfFile[]): Promise<number>;
+
   /** Adds the jobs of some files; those that are there stay. */
   addJobs(files: readonly JobsOfFile[]): Promise<void>;
 

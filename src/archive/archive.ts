@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { JobRef } from "../event-log/event-log.ts";
 import { Archived } from "../event-log/log-failures.ts";
 import type { ArchivedEntry, ArchivedFile } from "./archive-format.ts";
-import type { ArchiveIndex } from "./archive-index.ts";
+import type { ArchiveIndex, JobsOfFile } from "./archive-index.ts";
 import { BrokenArchive, entriesOfFile, faultOfFile, onArchiveFile } from "./read-archive-file.ts";
 
 /** The files of the archive, as far as this process has them. Methods that read files throw Archived if one is not as it was recorded. */
@@ -20,6 +20,8 @@ export type Archive = {
   readonly entryAt: (sequence: number) => Promise<{ readonly file: string; readonly entry: ArchivedEntry } | null>;
   /** The entries after a sequence in these files, one file after the other. */
   readonly entries: (files: readonly ArchivedFile[], afterSequence: number) => AsyncIterable<readonly ArchivedEntry[]>;
+  /** How many of the jobs in these files the index does not know. */
+  readonly unindexed: (files: readonly ArchivedFile[]) => Promise<number>;
   /** What is wrong with a file; null if nothing is. */
   readonly faultOf: (file: ArchivedFile) => Promise<string | null>;
 };
@@ -81,6 +83,18 @@ export function createArchive(
     indexFault: index.fault,
     holds: async (job) => (await index.numbersOf(job)).length > 0,
     faultOf,
+    unindexed: async (files) => {
+      const jobs: JobsOfFile[] = [];
+      for (const file of files) {
+        const path = await pathOf(file);
+        const digests = await explained(
+          file,
+          onArchiveFile(path, (archive) => archive.digests()),
+        );
+        jobs.push({ number: file.number, digests });
+      }
+      return await index.lacking(jobs);
+    },
     byFile,
     entriesOf: async (job) => {
       const found: ArchivedEntry[] = [];

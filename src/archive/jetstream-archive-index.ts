@@ -94,13 +94,17 @@ export function createJetStreamArchiveIndex(connection: JetStreamConnection, set
       await expectSound(entry);
       return numbersIn(entry.data, digest);
     },
+    lacking: async (files) => {
+      let lacking = 0;
+      await forEachEntry(files, async (entry, records) => {
+        const { data } = await read(entry);
+        lacking += (mergedRecords(data, records).length - data.length) / recordBytes;
+      });
+      return lacking;
+    },
     addJobs: async (files) => {
       const bucket = await open();
-      const entries = [...recordsByEntry(files)];
-      for (let first = 0; first < entries.length; first += atOnce) {
-        const some = entries.slice(first, first + atOnce);
-        await Promise.all(some.map(([entry, records]) => merge(bucket, entry, records)));
-      }
+      await forEachEntry(files, (entry, records) => merge(bucket, entry, records));
     },
     addFiles: async (files) => {
       await changeEntry(connection, await open(), filesEntry, (before) => {
@@ -122,6 +126,16 @@ function nullIfMissing(failure: unknown): null {
 const toFiles = (text: string): readonly ArchivedFile[] => (text === "" ? [] : JSON.parse(text));
 
 const entryOf = (digest: Buffer): string => `jobs.${digest.readUInt16BE(0) >> (16 - bitsOfEntry)}`;
+
+async function forEachEntry(
+  files: readonly JobsOfFile[],
+  work: (entry: string, records: readonly Buffer[]) => Promise<void>,
+): Promise<void> {
+  const entries = [...recordsByEntry(files)];
+  for (let first = 0; first < entries.length; first += atOnce) {
+    await Promise.all(entries.slice(first, first + atOnce).map(([entry, records]) => work(entry, records)));
+  }
+}
 
 function recordsByEntry(files: readonly JobsOfFile[]): ReadonlyMap<string, readonly Buffer[]> {
   const byEntry = new Map<string, Buffer[]>();

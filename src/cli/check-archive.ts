@@ -41,12 +41,36 @@ export async function checkArchive(
   throw new CommandFailed(reason);
 }
 
-/** The same of the list of files, which no seal covers, once the log was read whole. */
-export const findUnrecorded = (files: readonly ArchivedFile[], recorded: RecordedFiles): readonly LogFinding[] =>
-  recorded.unrecorded(files).map(({ file, from, to }) => ({
-    kind: "archive",
-    from,
-    to,
-    message: `The log does not record ${file} as the bucket ARCHIVE names it, of events ${from} to ${to}: the bucket and the file were changed, or are of another log.`,
-    sequences: [],
-  }));
+/** The same of the bucket ARCHIVE, which no seal covers: of its list of files, once the log was read whole, and of its index of jobs. */
+export async function findInBucket(
+  files: readonly ArchivedFile[],
+  recorded: RecordedFiles,
+  archive: Archive,
+): Promise<readonly LogFinding[]> {
+  const findings = recorded
+    .unrecorded(files)
+    .map(({ file, from, to }) =>
+      toFinding(
+        { from, to },
+        `The log does not record ${file} as the bucket ARCHIVE names it, of events ${from} to ${to}: the bucket and the file were changed, or are of another log.`,
+      ),
+    );
+  let lacking = 0;
+  for (let first = 0; first < files.length; first += filesAtATime) {
+    lacking += await archive.unindexed(files.slice(first, first + filesAtATime));
+  }
+  const range = { from: files[0]?.from ?? 1, to: files.at(-1)?.to ?? 0 };
+  const what = `The index of archived jobs (the bucket ARCHIVE) lacks ${lacking} of the jobs in the files: their histories, evidence and keys are answered without what is archived.`;
+  return lacking === 0 ? findings : [...findings, toFinding(range, `${what} Delete the bucket. ${indexAdvice}`)];
+}
+
+/** Few enough for the memory, and many enough that an entry of the index is not read again for every file. */
+const filesAtATime = 10;
+
+const toFinding = ({ from, to }: Pick<ArchivedFile, "from" | "to">, message: string): LogFinding => ({
+  kind: "archive",
+  from,
+  to,
+  message,
+  sequences: [],
+});

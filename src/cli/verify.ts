@@ -19,7 +19,7 @@ import { NotASealFile, readPublishedSeals } from "../seals/seal-file.ts";
 import { newSealKey, readPublicKey } from "../seals/seal-key.ts";
 import { verifyEvidence } from "../seals/verify-evidence.ts";
 import { type LogReport, verifyLog } from "../seals/verify-log.ts";
-import { archiveFor, checkArchive, findUnrecorded } from "./check-archive.ts";
+import { archiveFor, checkArchive, findInBucket } from "./check-archive.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -139,7 +139,7 @@ async function verifyOwnLog(context: CommandContext, trust: Trust, options: Veri
     const { lastSequence } = await patiently(sealedLog.state);
     const source: LogSource = { messages: (after, which) => recorded.noting(sealedLog.messages(after, which)) };
     const report = await verifyWithProgress(context, source, known, lastSequence);
-    const findings = [...report.findings, ...findUnrecorded(files, recorded)];
+    const findings = [...report.findings, ...(await findInBucket(files, recorded, archive))];
     tellLog(context, { ...report, findings }, null, known, options);
   });
 }

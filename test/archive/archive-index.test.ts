@@ -43,6 +43,19 @@ describe("The index of archived jobs", () => {
     expect(await open().numbersOf(job)).to.deep.equal([3, 4, 5]);
   });
 
+  it("says how many jobs of a file it lacks", async () => {
+    const jobs = Array.from({ length: 100 }, () => newJob());
+    const digests = jobs.map(digestOfJob);
+    await open().addJobs([{ number: 7, digests: digests.slice(0, 60) }]);
+    const files = [
+      { number: 7, digests },
+      { number: 8, digests: digests.slice(0, 5) },
+    ];
+    expect(await open().lacking(files)).to.equal(45);
+    await open().addJobs(files);
+    expect(await open().lacking(files)).to.equal(0);
+  });
+
   it("holds sixteen bytes for a job and a file", async () => {
     const manager = await connection.nats.jetstreamManager();
     const job = newJob();

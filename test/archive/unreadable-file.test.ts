@@ -18,6 +18,7 @@ describe("A file of the archive that this process may not open", () => {
     const index: ArchiveIndex = {
       files: async () => [file],
       numbersOf: async () => [1],
+      lacking: async () => 0,
       addJobs: async () => {},
       addFiles: async () => {},
       incomplete: async () => {},

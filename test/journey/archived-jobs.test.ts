@@ -234,6 +234,24 @@ describe("Jobs of ten years ago", function () {
     await run({ ARCHIVE_DIR: directory }, "verify");
   });
 
+  it("are missed in the index, though it has as many entries as ever", async () => {
+    const { connection, close } = await openJetStreamLog(nats.config, nats.prefix);
+    const bucket = await connection.nats.jetstream().views.kv(`${nats.prefix}_ARCHIVE`);
+    let entry = "";
+    for await (const key of await bucket.keys("jobs.*")) entry = key;
+    const before = await bucket.get(entry);
+    try {
+      await bucket.put(entry, "");
+      const line = commandLine({ ARCHIVE_DIR: directory });
+      expect(await failureOf(line.run("verify"))).to.be.instanceOf(CommandFailed);
+      expect(line.last().printed.join("\n")).to.match(/\[archive\] The index of archived jobs .* lacks [1-9]/);
+    } finally {
+      await bucket.put(entry, before?.value ?? "");
+      await close();
+    }
+    await run({ ARCHIVE_DIR: directory }, "verify");
+  });
+
   describe("in a service without the files and without a database", () => {
     before(() => start({ ROLES: "api", AUTO_MIGRATE: "false" }, "mysql://root@127.0.0.1:1/nowhere"));
 
