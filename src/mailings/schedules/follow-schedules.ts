@@ -38,9 +38,11 @@ type Open = Tended & {
 };
 
 const atOnce = 500;
-/** A mailing takes as long to make as its recipients to copy: those of one tenant leave room for the others. */
+/** Those of one tenant leave room for the others. */
 const madeAtOnce = 50;
-const madeAtOnceOfTenant = 25;
+const jobsOfTenant = 25;
+/** A mailing takes as long to make as its recipients to copy, and of one tenant a process copies two at a time. */
+const mailingsOfTenant = 5;
 const takenUpAtOnce = 32;
 const tryAgainMs = 500;
 
@@ -77,7 +79,10 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
   };
   /** What is done about a schedule is done one after the other. */
   const serially = createSerially();
-  const making = createFairSemaphore(madeAtOnce, madeAtOnceOfTenant);
+  const making = {
+    job: createFairSemaphore(madeAtOnce, jobsOfTenant),
+    mailing: createFairSemaphore(madeAtOnce, mailingsOfTenant),
+  };
 
   const previousOf = async (one: Open): Promise<Previous> => {
     const last = lastOf(one);
@@ -149,7 +154,7 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
       // Also for a job: the schedule may have made mailings when it fired.
       if (state.last.isFailed) return await cancelDraft(ports, firing);
       // A deleted schedule has no template any more; what it had fired before was made, or never will be.
-      const made = await making.run(one.ref.tenant, async () => {
+      const made = await making[state.makes].run(one.ref.tenant, async () => {
         stopping.throwIfAborted();
         return await makeThing(ports, firing);
       });

@@ -99,6 +99,35 @@ describe("The one that fires schedules", function () {
     for (const job of await firedBy(stage)) await isMade(stage, job);
   });
 
+  it("makes the jobs of a third tenant, and its mailings, while the many mailings of two others take long to copy", async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const { contentStore } = stage;
+    const get: typeof contentStore.get = async (job) => {
+      if (job.tenant.startsWith("slow")) await held;
+      return await contentStore.get(job);
+    };
+    for (const tenant of ["slow1", "slow2", "other"]) {
+      const source = await draftMailing(stage, tenant);
+      await importInto(stage, source, people(3));
+      for (let count = 0; count < (tenant === "other" ? 1 : 30); count += 1) {
+        await addSchedule({ ...stage, tenant }, { makes: "mailing" }, newsTo(source));
+      }
+    }
+    await addSchedule({ ...stage, tenant: "other" });
+    listen({ ...stage, contentStore: { ...contentStore, get } });
+    stage.clock.move(at("10:05:00"));
+    const others = eventually(async () => {
+      const found = (await firedBy(stage)).filter(({ tenant }) => tenant === "other");
+      expect(found).to.have.lengthOf(2);
+      const made = await Promise.all(
+        found.map((ref) => Promise.all([stage.log.readDecisions(ref), stage.log.readMailing(ref)])),
+      );
+      expect(made.filter((decisions) => decisions.flat().length > 0)).to.have.lengthOf(2);
+    });
+    await others.finally(release);
+  });
+
   it("skips times at which the job before has not ended, and records them together", async () => {
     await addSchedule(stage);
     listen();
