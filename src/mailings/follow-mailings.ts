@@ -198,7 +198,8 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const { mailing, part } = found;
     // The ends of one part come one after the other; what else is decided about the mailing does not wait for its last mails.
     const noted = serially(stored, async () => {
-      const end = await endOf(ports.log, stored, event);
+      // Of a mailing that was cancelled no end counts, and those that wait for its last mails would keep others waiting.
+      const end = await endOf(ports.log, stored, event, () => open.get(keyOf(mailing.ref)) === mailing);
       await serially(mailing.ref, async () => {
         if (stored.sequence < mailing.retriedAt) return;
         mailing.ended.set(part, end);

@@ -181,9 +181,9 @@ export function note(mailing: OpenMailing, part: number, run: Run): void {
 }
 
 /** A job that expired has counted nothing, and a cancel counts nothing. */
-export async function endOf(log: EventLog, job: JobRef, event: JobEnd): Promise<PartEnd> {
+export async function endOf(log: EventLog, job: JobRef, event: JobEnd, mayStillCount: () => boolean): Promise<PartEnd> {
   if (event.type === "JobCancelled") {
-    return { result: "cancelled", counts: await countsOf(log, job, leftToSettle(event.at)) };
+    return { result: "cancelled", counts: await countsOf(log, job, leftToSettle(event.at), mayStillCount) };
   }
   const result = event.type === "JobCompleted" ? "completed" : "failed";
   return { result, counts: event.data.counts ?? (await countsOf(log, job)) };
@@ -197,13 +197,18 @@ const leftToSettle = (cancelledAt: Instant): number =>
  * The outcomes of what was claimed come after a cancel: this waits for them for up to `settlesMs`. Where somebody has retried
  * the job meanwhile, that run settles them.
  */
-async function countsOf(log: EventLog, job: JobRef, settlesMs = 0): Promise<RecipientCounts> {
+async function countsOf(
+  log: EventLog,
+  job: JobRef,
+  settlesMs = 0,
+  mayStillCount = (): boolean => true,
+): Promise<RecipientCounts> {
   const settledBy = performance.now() + settlesMs;
   for (;;) {
     const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
     if (view === null) return noCounts;
     const isSettled = view.status !== "cancelled" || recipientsInDoubt(view.ledger).length === 0;
-    if (isSettled || performance.now() >= settledBy) return outcomesOf(view);
+    if (isSettled || performance.now() >= settledBy || !mayStillCount()) return outcomesOf(view);
     await pause(lookAgainMs);
   }
 }

@@ -256,6 +256,22 @@ describe("A process that acts on decisions about mailings", function () {
     await eventually(async () => expect((await stateOf(stored, mailing)).parts[0]?.counts).to.deep.equal(ofPart));
   });
 
+  it("waits for no mails on their way that nobody counts, as their mailing was cancelled", async () => {
+    const mailing = await mailingOf(1);
+    const listener = mailingListenerOf(stored);
+    await act(listener, mailing, "MailingStarted");
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    await happen(stored.log, job, [jobStarted(), recipientsClaimed({ recipients: [0, 1, 2] })]);
+    await say(mailing, "CancelMailing");
+    const cancelling = act(listener, mailing, "MailingCancelled");
+    await eventually(async () => expect(await statusesOf(mailing)).to.deep.equal(["cancelled"]));
+    const acting = listener.act((await stored.log.readDecisions(job)).at(-1) as StoredEvent, ending());
+    const both = Promise.all([cancelling, acting]).then(() => "done");
+    expect(acting).not.to.equal(null);
+    expect(await Promise.race([both, pause(3000, "waiting")])).to.equal("done");
+  });
+
   it("is done with a report while an earlier one is gathered, and counts both", async () => {
     const mailing = await mailingOf(1, "default", { stopWhen: { after: 1000, complaintRate: 0.5 } });
     const listener = mailingListenerOf(stored);
