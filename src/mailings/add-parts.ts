@@ -46,6 +46,11 @@ const rejectedFor = (rejection: MailingRejection) => new Refused({ outcome: "rej
 const patiently = <Result>(step: () => Promise<Result>): Promise<Result> =>
   persistently(AbortSignal.timeout(patienceMs), step, (failure) => failure instanceof Unavailable);
 
+/** Contents are no more use than the decision about them, and take room that the outcomes of jobs need. */
+export async function expectRoom(room: LogRoom): Promise<void> {
+  if (!(await room.isLeftForJobs())) throw new LogFull("There is no room for more recipients.");
+}
+
 /** Stores parts, some at a time, and then decides that they belong to the mailing. */
 export function createPartAdding(
   { log, contentStore, room, now }: ImportPorts,
@@ -95,13 +100,16 @@ export function createPartAdding(
     if (parts.length === 0) return;
     await Promise.all(pending.map(({ storing }) => storing));
     pending = [];
+    let mayBeAdded = false;
     try {
       await patiently(async () => {
-        if (!(await room.isLeftForJobs())) throw new LogFull("There is no room for more recipients.");
+        await expectRoom(room);
+        mayBeAdded = true;
         await decide(parts);
       });
     } catch (failure) {
-      if (!(failure instanceof Refused)) throw failure;
+      // An answer may have been lost: then the sweeper finds out.
+      if (mayBeAdded && !(failure instanceof Refused)) throw failure;
       // They were not added, and never will be: no other import knows their ids.
       await Promise.all(parts.map(({ jobId }) => contentStore.erase({ ...mailing, jobId })));
       throw failure;

@@ -9,7 +9,7 @@ import { kindOf } from "../job-kinds/all-job-kinds.ts";
 import { createFairSemaphore } from "../process/semaphore.ts";
 import { maxRecipients } from "../schemas/job-request.ts";
 import { type LineFile, NotUtf8 } from "../schemas/line-file.ts";
-import { createPartAdding, type ImportPorts, Refused } from "./add-parts.ts";
+import { createPartAdding, expectRoom, type ImportPorts, Refused } from "./add-parts.ts";
 import { type AddressSet, createAddressSet } from "./address-set.ts";
 import { createCounting, gatherParts, type ImportCounts, keyIn, type LineFault } from "./gather-parts.ts";
 import { createKnownAddresses, type Known, type KnownAddresses, knownOf } from "./known-addresses.ts";
@@ -84,6 +84,7 @@ async function importInto(
   const asked = mailingDecider.decide({ type: "AddParts", at: now(), parts: [] }, from.state);
   if (asked.outcome === "rejected") return asked;
   if (from.state.status === "absent") throw new Error("The rules refuse to add parts to a mailing that is not there.");
+  await expectRoom(ports.room);
   const { settings, parts } = from.state;
   const kind = kindOf(settings.type);
   const stored = await contentStore.get(mailing);

@@ -5,6 +5,8 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { eraseLeftover } from "../../src/erasure/erase-leftovers.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { LogFull } from "../../src/event-log/log-failures.ts";
+import { createImporter } from "../../src/mailings/import-recipients.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { now } from "../support/examples.ts";
@@ -141,30 +143,56 @@ describe("recipients of a mailing", () => {
     expect((await addresses()).sort()).to.deep.equal([...people(1600)].sort());
   });
 
-  it("leave nothing behind that no mailing names, where a file breaks off", async () => {
-    const kept = new Set<string>();
-    const { put, erase } = stored.contentStore;
-    const contentStore: ContentStore = {
-      ...stored.contentStore,
-      put: async (job, content) => {
-        kept.add(job.jobId);
-        return await put(job, content);
-      },
-      erase: async (job) => {
-        kept.delete(job.jobId);
-        await erase(job);
-      },
-    };
-    const { type, chunks } = fileOf(people(9500));
-    const broken = (async function* () {
-      yield* chunks;
-      throw new Error("The client went away.");
-    })();
-    const importing = importerOf({ ...stored, contentStore }).import(mailing, { type, chunks: broken }, cause);
-    expect(await failureOf(importing)).to.have.property("message", "The client went away.");
-    const { parts } = await stateOf(stored, mailing);
-    expect(parts).to.have.lengthOf(8);
-    expect([...kept].sort()).to.deep.equal(parts.map(({ jobId }) => jobId).sort());
+  describe("leave nothing behind that no mailing names, where", () => {
+    let kept: Set<string>;
+    let contentStore: ContentStore;
+    beforeEach(() => {
+      kept = new Set();
+      const { put, erase } = stored.contentStore;
+      contentStore = {
+        ...stored.contentStore,
+        put: async (job, content) => {
+          kept.add(job.jobId);
+          return await put(job, content);
+        },
+        erase: async (job) => {
+          kept.delete(job.jobId);
+          await erase(job);
+        },
+      };
+    });
+    const partIds = async () => (await stateOf(stored, mailing)).parts.map(({ jobId }) => jobId).sort();
+
+    it("a file breaks off", async () => {
+      const { type, chunks } = fileOf(people(9500));
+      const broken = (async function* () {
+        yield* chunks;
+        throw new Error("The client went away.");
+      })();
+      const importing = importerOf({ ...stored, contentStore }).import(mailing, { type, chunks: broken }, cause);
+      expect(await failureOf(importing)).to.have.property("message", "The client went away.");
+      expect(await partIds()).to.have.lengthOf(8);
+      expect([...kept].sort()).to.deep.equal(await partIds());
+    });
+
+    for (const [when, looks] of [
+      ["before it", 0],
+      ["in the midst of it", 2],
+    ] as const) {
+      it(`the log is full ${when}`, async () => {
+        let asked = 0;
+        const room = {
+          isLeftForJobs: async () => {
+            asked += 1;
+            return asked <= looks;
+          },
+        };
+        const importer = createImporter({ ...stored, contentStore, room, now: () => now });
+        expect(await failureOf(importer.import(mailing, fileOf(people(17_500)), cause))).to.be.instanceOf(LogFull);
+        expect(await partIds()).to.have.lengthOf(looks === 0 ? 0 : 8);
+        expect([...kept].sort()).to.deep.equal(await partIds());
+      });
+    }
   });
 
   it("wait where a tenant reads two files in a process, while another tenant's are read", async () => {
