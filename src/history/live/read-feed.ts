@@ -2,7 +2,7 @@ import { type Cursor, isBehind, lastWholeEntry } from "../../event-log/cursor.ts
 import type { EventLog, LogEvent, StoredEvent, WaybillEvent } from "../../event-log/event-log.ts";
 import { type Stretch, type TenantStretches, wholeRest } from "../../event-log/tenant-stretches.ts";
 import type { PastReader } from "./past-readers.ts";
-import { createNotifier, type Tail } from "./tail.ts";
+import { createNotifier, endOfPast, type Tail } from "./tail.ts";
 
 export type FeedRequest = {
   readonly tenant: string;
@@ -58,7 +58,7 @@ export async function* readFeed(
   while (!signal.aborted) {
     const subscription = await subscribe(tail, tenant, signal);
     try {
-      const end = (await log.state()).lastSequence;
+      const end = await endOfPast(log, tail);
       // Of the log as it is then: the index goes on meanwhile, and one that is ahead of its log counts as unknown.
       const nextStretch = async (from: number): Promise<Stretch> => stretches.next(tenant, from, await log.state());
       for await (const read of readPast(log, past, { after: position, end, nextStretch }, signal)) {

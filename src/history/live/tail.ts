@@ -1,3 +1,4 @@
+import { endOfLog } from "../../event-log/end-of-log.ts";
 import type { EventLog, JobRef, LogEvent, StoredEvent, WaybillEvent } from "../../event-log/event-log.ts";
 
 export type Listener = {
@@ -13,7 +14,7 @@ export type Topic = JobRef | { readonly tenant: string; readonly jobId: null };
 /**
  * Reads what is appended to the log from now on, once for all listeners in this process. Returns when it listens: every
  * event stored from then on is delivered once, in the order of the log; some of those stored shortly before may be
- * delivered too. A caller that needs the past as well asks for the end of the log *after* this has returned, reads up to
+ * delivered too. A caller that needs the past as well asks for its end (`endOfPast`) *after* this has returned, reads up to
  * there, and leaves out what is delivered again. The log is read as long as there are listeners, and a while longer.
  */
 export interface Tail {
@@ -24,6 +25,15 @@ export interface Tail {
   /** The number of listeners, for the metrics of this process. */
   listeners(): number;
   close(): void;
+}
+
+/**
+ * Up to where a listener reads the past, asked for once it listens. A new leader may answer an end before what the tail has
+ * delivered to others, and will not deliver again.
+ */
+export async function endOfPast(log: Pick<EventLog, "state">, tail: Pick<Tail, "position">, seen = 0): Promise<number> {
+  const delivered = tail.position();
+  return Math.max(delivered, await endOfLog(log, Math.max(delivered, seen)));
 }
 
 const maxEvents = 500;

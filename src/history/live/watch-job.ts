@@ -1,9 +1,8 @@
 import type { ContentStore } from "../../content/content-store.ts";
 import { readLabels } from "../../content/stored-content.ts";
-import { endOfLog } from "../../event-log/end-of-log.ts";
 import { type EventLog, isOfJob, type JobRef, type StoredEvent } from "../../event-log/event-log.ts";
 import { createJobFold, type JobProgress } from "./job-fold.ts";
-import { createNotifier, type Tail } from "./tail.ts";
+import { createNotifier, endOfPast, type Tail } from "./tail.ts";
 
 export type JobWatch = JobProgress & {
   /** Waits until something has changed, the time is up, or the signal aborts. Throws the failure of the tail. */
@@ -46,7 +45,7 @@ export async function watchJob(
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) leave();
   try {
-    end = await endOfLog(log, afterSequence ?? 0);
+    end = await endOfPast(log, tail, afterSequence ?? 0);
     // The subjects of a job are read one by one: they are complete only up to `end`.
     const [history, labels] = await Promise.all([log.readHistory(ref), readLabels(contentStore, ref)]);
     if (history.length === 0) {

@@ -2,7 +2,6 @@ import type { ContentStore } from "../../content/content-store.ts";
 import { readLabels } from "../../content/stored-content.ts";
 import { noLabels } from "../../domain/job/job-record.ts";
 import { foldMailing } from "../../domain/mailing/mailing-view.ts";
-import { endOfLog } from "../../event-log/end-of-log.ts";
 import {
   type EventLog,
   isOfTenant,
@@ -13,7 +12,7 @@ import {
 import { readFeedbackOfEnded, readOpenParts } from "../mailing-from-log.ts";
 import type { Progress } from "./changes.ts";
 import { createMailingFold, type KnownMailing, type MailingFold, type MailingMoment } from "./mailing-fold.ts";
-import { createNotifier, type Tail } from "./tail.ts";
+import { createNotifier, endOfPast, type Tail } from "./tail.ts";
 
 export type MailingWatch = Progress<MailingMoment> & {
   /** Waits until something has changed, the time is up, or the signal aborts. Throws the failure of the tail. */
@@ -70,7 +69,7 @@ export async function watchMailing(
     early = early.filter(isOfIt);
   };
   try {
-    end = await endOfLog(log, seen ?? 0);
+    end = await endOfPast(log, tail, seen ?? 0);
     const known = await readKnown({ log, contentStore }, ref, end, knownAs);
     if (known === null) {
       leave();

@@ -103,6 +103,28 @@ describe("A feed", () => {
     tail.close();
   });
 
+  it("has what the tail has told others, where a new leader does not know it yet", async () => {
+    const log = createMemoryEventLog();
+    const job = newJob("acme");
+    const tail = createTail(log, () => {});
+    await tail.listen(newJob("shop"), { hear: () => {}, broken: () => {} });
+    await happen(log, job, [jobCreated(), recipientSent(), recipientSent()]);
+    await eventually(() => expect(tail.position()).to.equal(3));
+    const lagging: EventLog = { ...log, state: async () => ({ ...(await log.state()), lastSequence: 2 }) };
+    const stopping = new AbortController();
+    const past = createPastReaders(usualPast).reader("acme", stopping.signal);
+    const request = { tenant: "acme", after: beginOfLog, types: [], past };
+    const read: number[] = [];
+    const parts = { log: lagging, tail, stretches: unknownStretches };
+    for await (const step of readFeed(parts, request, stopping.signal, 50)) {
+      read.push(...step.events.map(({ sequence }) => sequence));
+      if (step.isCaughtUp) break;
+    }
+    expect(read).to.deep.equal([1, 2, 3]);
+    stopping.abort();
+    tail.close();
+  });
+
   it("has what is stored while it reads up to what was the end", async () => {
     const log = createMemoryEventLog();
     const stopping = new AbortController();

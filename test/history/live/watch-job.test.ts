@@ -1,7 +1,9 @@
 import { expect } from "chai";
-import type { Listener, Tail } from "../../../src/history/live/tail.ts";
+import type { EventLog } from "../../../src/event-log/event-log.ts";
+import { createTail, type Listener, type Tail } from "../../../src/history/live/tail.ts";
 import { type JobWatch, watchJob } from "../../../src/history/live/watch-job.ts";
-import { jobCreated, jobStarted, recipientSent, recipientsClaimed } from "../../support/examples.ts";
+import { eventually } from "../../support/eventually.ts";
+import { jobCompleted, jobCreated, jobStarted, recipientSent, recipientsClaimed } from "../../support/examples.ts";
 import { happen, newJob } from "../../support/happen.ts";
 import { createMemoryContentStore } from "../../support/memory/memory-content-store.ts";
 import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
@@ -43,5 +45,22 @@ describe("A job that is watched", () => {
     const last = await happen(log, job, [recipientSent({ recipient: 1 })]);
     await hearAll();
     expect([watch?.hasStatus(), watch?.takeProgress()?.sequence]).to.deep.equal([false, last]);
+  });
+});
+
+describe("A job that ended just before it is watched", () => {
+  it("is watched to its end, though a new leader does not know that yet, and the tail has told others", async () => {
+    const log = createMemoryEventLog();
+    const job = newJob();
+    const tail = createTail(log, () => {});
+    await tail.listen(newJob(), { hear: () => {}, broken: () => {} });
+    const end = await happen(log, job, [jobCreated(), jobStarted(), jobCompleted()]);
+    await eventually(() => expect(tail.position()).to.equal(end));
+    const lagging: EventLog = { ...log, state: async () => ({ ...(await log.state()), lastSequence: end - 1 }) };
+    const parts = { log: lagging, contentStore: createMemoryContentStore(), tail };
+    const watched = await watchJob(parts, job, null, new AbortController().signal);
+    expect(watched?.now()?.job.status).to.equal("completed");
+    watched?.leave();
+    tail.close();
   });
 });
