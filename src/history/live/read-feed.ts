@@ -179,7 +179,7 @@ async function subscribe(tail: Tail, tenant: string, signal: AbortSignal): Promi
   const notifier = createNotifier(signal);
   let heard: StoredEvent<WaybillEvent>[] = [];
   let isLost = false;
-  let failure: unknown = null;
+  let failure: { readonly cause: unknown; readonly position: number } | null = null;
   const leave = await tail.listen(
     { tenant, jobId: null },
     {
@@ -188,8 +188,9 @@ async function subscribe(tail: Tail, tenant: string, signal: AbortSignal): Promi
         if (!isLost) heard.push(entry);
         notifier.notify();
       },
-      broken: (reason) => {
-        failure = reason;
+      broken: (cause) => {
+        // The tail's own moves on once others have begun it anew.
+        failure = { cause, position: tail.position() };
         notifier.notify();
       },
     },
@@ -197,10 +198,10 @@ async function subscribe(tail: Tail, tenant: string, signal: AbortSignal): Promi
   return {
     next: async (waitMs) => {
       if (heard.length === 0 && !isLost && failure === null) await notifier.wait(waitMs);
-      if (heard.length === 0 && failure !== null) throw failure;
+      if (heard.length === 0 && failure !== null) throw failure.cause;
       const events = heard;
       heard = [];
-      if (!isLost) return { events, position: tail.position() };
+      if (!isLost) return { events, position: failure?.position ?? tail.position() };
       // The buffer may have ended inside an entry: that entry is read again, whole.
       const position = (events.at(-1)?.sequence ?? 1) - 1;
       return { events: events.filter(({ sequence }) => sequence <= position), position };

@@ -55,7 +55,11 @@ export function createTail(log: EventLog, report: (failure: unknown) => void, li
   const breakOff = (failure: unknown): void => {
     report(failure);
     reading = null;
-    for (const listeners of [...topics.values()]) for (const listener of listeners) listener.broken(failure);
+    const listening = [...topics.values()].flatMap((listeners) => [...listeners]);
+    // The next listener begins the tail anew, later in the log: these would hear what comes after a gap.
+    topics.clear();
+    count = 0;
+    for (const listener of listening) listener.broken(failure);
   };
 
   const begin = (): Reading => {

@@ -1,13 +1,16 @@
 import { expect } from "chai";
 import { beginOfLog } from "../../../src/event-log/cursor.ts";
 import type { EventLog } from "../../../src/event-log/event-log.ts";
+import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
 import { type TenantStretches, unknownStretches, wholeRest } from "../../../src/event-log/tenant-stretches.ts";
 import { usualPast } from "../../../src/history/live/live.ts";
 import { createPastReaders } from "../../../src/history/live/past-readers.ts";
 import { type FeedStep, readFeed } from "../../../src/history/live/read-feed.ts";
 import { createTail } from "../../../src/history/live/tail.ts";
+import { breaking } from "../../support/breaking-log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { jobCreated, recipientSent } from "../../support/examples.ts";
+import { failureOf } from "../../support/failure-of.ts";
 import { happen, newJob } from "../../support/happen.ts";
 import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
 
@@ -99,6 +102,32 @@ describe("A feed", () => {
     }
     expect(read).to.deep.equal(places);
     expect(from).to.deep.equal(places.map((place) => place - 11));
+    stopping.abort();
+    tail.close();
+  });
+
+  it("breaks off where the tail did, for a slow reader too, though others have begun the tail anew by then", async () => {
+    const log = createMemoryEventLog();
+    const failures: unknown[] = [];
+    const tail = createTail(breaking(log, 3), (failure) => failures.push(failure));
+    const stopping = new AbortController();
+    const [job, other] = [newJob("acme"), newJob("shop")];
+    await happen(log, job, [jobCreated()]);
+    const past = createPastReaders(usualPast).reader("acme", stopping.signal);
+    const request = { tenant: "acme", after: beginOfLog, types: [], past };
+    const steps = readFeed({ log, tail, stretches: unknownStretches }, request, stopping.signal, 50)[
+      Symbol.asyncIterator
+    ]();
+    while (!((await steps.next()) as { value: FeedStep }).value.isCaughtUp);
+    await steps.next();
+    await happen(log, job, [recipientSent(), recipientSent(), recipientSent()]);
+    await eventually(() => expect(failures).to.have.length(1));
+    await tail.listen(other, { hear: () => {}, broken: () => {} });
+    await happen(log, job, [recipientSent()]);
+    await eventually(() => expect(tail.position()).to.equal(5));
+    const { value } = (await steps.next()) as { value: FeedStep };
+    expect([value.events.map(({ sequence }) => sequence), value.position]).to.deep.equal([[2], 2]);
+    expect(await failureOf(steps.next())).to.be.instanceOf(UndecodableEvent);
     stopping.abort();
     tail.close();
   });

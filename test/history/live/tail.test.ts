@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { EventLog, StoredEvent, WaybillEvent } from "../../../src/event-log/event-log.ts";
 import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
 import { createTail, type Listener } from "../../../src/history/live/tail.ts";
+import { breaking } from "../../support/breaking-log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { jobCreated, jobStarted, recipientSent } from "../../support/examples.ts";
 import { happen, newJob } from "../../support/happen.ts";
@@ -94,6 +95,22 @@ describe("The tail of the log", () => {
     await happen(log, job, [recipientSent()]);
     await eventually(() => expect(sequencesOf(second.heard)).to.deep.equal([2]));
     expect(first.heard).to.deep.equal([]);
+    tail.close();
+  });
+
+  it("tells one that it has broken off for nothing more, also where another one begins it anew", async () => {
+    const log = createMemoryEventLog();
+    const tail = createTail(breaking(log, 2), () => {});
+    const job = newJob();
+    const [slow, quick] = [hearing(), hearing()];
+    await tail.listen(job, slow);
+    await happen(log, job, [jobCreated(), jobStarted()]);
+    await eventually(() => expect(slow.failures).to.have.length(1));
+    expect(tail.listeners()).to.equal(0);
+    await tail.listen(job, quick);
+    await happen(log, job, [recipientSent()]);
+    await eventually(() => expect(sequencesOf(quick.heard)).to.deep.equal([3]));
+    expect(sequencesOf(slow.heard)).to.deep.equal([1]);
     tail.close();
   });
 });
