@@ -42,7 +42,7 @@ export async function readEntriesOf(
   options: PageOptions,
 ): Promise<{ readonly entries: readonly LedgerEntry[]; readonly next: LedgerCursor | null }> {
   // In this order: a recipient that gets a row in between is then found twice, and not missed.
-  const untried = await readUntried(db, person, options.cursor);
+  const untried = await readUntried(db, person, options);
   const tried = await readTried(db, person, options);
   const found = new Map([...untried, ...tried].map((placed) => [`${placed.job} ${placed.recipient}`, placed]));
   const placed = [...found.values()].sort((one, other) => other.job - one.job || other.recipient - one.recipient);
@@ -98,31 +98,44 @@ export const openStatuses: readonly JobStatus[] = jobStatuses.filter(
 
 type OpenJob = JobColumns & { readonly place: number; readonly cells: Buffer; readonly recipients: string };
 
-/** Looks into the contents of the jobs that have not ended. */
-async function readUntried(
+/**
+ * Looks into the contents of the jobs that have not ended, and loads no more of them than a page shows: each may hold a
+ * thousand addresses. It loads on where the address was tried in some already, or they hold another one that looks like it.
+ */
+async function readUntried(db: Knex, person: Person, { cursor, limit }: PageOptions): Promise<readonly Placed[]> {
+  const key = addressKeyOf(person.address);
+  // The page, one more, and the job that the page before has ended in.
+  const atOnce = limit + 2;
+  const found: Placed[] = [];
+  for (let upTo = cursor?.job ?? Number.MAX_SAFE_INTEGER; ; ) {
+    const rows = await readOpenJobs(db, person, upTo, atOnce);
+    const untried = rows.flatMap((row) => toUntried(row, key));
+    found.push(...untried.filter((placed) => cursor === null || isAfter(placed, cursor)));
+    if (rows.length < atOnce || found.length > limit) return found;
+    upTo = Math.min(...rows.map(({ place }) => Number(place))) - 1;
+  }
+}
+
+/** The newest jobs that have not ended and may hold an address, up to a place. */
+async function readOpenJobs(
   db: Knex,
   { tenant, address }: Person,
-  cursor: LedgerCursor | null,
-): Promise<readonly Placed[]> {
+  upTo: number,
+  limit: number,
+): Promise<readonly OpenJob[]> {
   const sql = `
     SELECT job.place, ${jobColumns}, ledger.cells, content.recipients
-    FROM ?? AS job FORCE INDEX (by_status_and_creation)
-      STRAIGHT_JOIN ?? AS content ON content.job_id = job.id STRAIGHT_JOIN ?? AS ledger ON ledger.job_id = job.id
-    WHERE job.tenant = ? AND job.status IN (${openStatuses.map(() => "?").join(", ")}) AND job.place <= ?
-      AND ${likeSpellings("content.recipients", "LOWER(content.recipients)")}`;
-  const bindings = [
-    jobs,
-    contents,
-    ledgers,
-    tenant,
-    ...openStatuses,
-    cursor?.job ?? Number.MAX_SAFE_INTEGER,
-    ...patternsIn(address),
-  ];
-  const [rows] = (await db.raw(sql, bindings)) as [OpenJob[]];
-  return rows
-    .flatMap((row) => toUntried(row, addressKeyOf(address)))
-    .filter((placed) => cursor === null || isAfter(placed, cursor));
+    FROM (
+      SELECT job.id FROM ?? AS job FORCE INDEX (by_status_and_creation)
+        STRAIGHT_JOIN ?? AS content ON content.job_id = job.id
+      WHERE job.tenant = ? AND job.status IN (${openStatuses.map(() => "?").join(", ")}) AND job.place <= ?
+        AND ${likeSpellings("content.recipients", "LOWER(content.recipients)")}
+      ORDER BY job.place DESC LIMIT ?
+    ) AS page STRAIGHT_JOIN ?? AS job ON job.id = page.id
+      STRAIGHT_JOIN ?? AS content ON content.job_id = job.id STRAIGHT_JOIN ?? AS ledger ON ledger.job_id = job.id`;
+  const page = [jobs, contents, tenant, ...openStatuses, upTo, ...patternsIn(address), limit];
+  const [rows] = (await db.raw(sql, [...page, jobs, contents, ledgers])) as [OpenJob[]];
+  return rows;
 }
 
 /** Of the recipients of jobs that hold the whole address, as JSON holds it; addressKeyOf then decides. */

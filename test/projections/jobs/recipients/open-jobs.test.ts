@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import type { Knex } from "knex";
 import { jobsProjector } from "../../../../projections/jobs/projector.ts";
-import { createRecipientQueries } from "../../../../projections/jobs/recipients/queries.ts";
+import { createRecipientQueries, type LedgerCursor } from "../../../../projections/jobs/recipients/queries.ts";
 import { createPart } from "../../../../src/mailings/create-part.ts";
 import { isEmailAddress } from "../../../../src/schemas/email-address.ts";
 import { jobCancelled, jobCreated, jobStarted, now, recipientSent } from "../../../support/examples.ts";
@@ -50,6 +51,49 @@ describe(`the ledger of an address beside ${jobs} mailings of ${addressesOfJob} 
       }
       expect(Math.min(...tookMs), address).to.be.lessThan(longestMs);
     }
+  });
+
+  it("loads the contents of as many as a page shows, and has each on one page", async () => {
+    let loaded = 0;
+    const raw = async (sql: string, bindings: readonly Knex.RawBinding[] = []): Promise<unknown> => {
+      const found = (await side.db.raw(sql, bindings)) as [readonly { readonly recipients?: string }[]];
+      loaded += found[0].filter(({ recipients }) => recipients !== undefined).length;
+      return found;
+    };
+    const db = new Proxy(side.db, { get: (target, name) => (name === "raw" ? raw : Reflect.get(target, name)) });
+    const queries = createRecipientQueries(db);
+    const found: string[] = [];
+    let pages = 0;
+    for (let cursor: LedgerCursor | null = null; ; ) {
+      loaded = 0;
+      const page = await queries.ofAddress("default", "person7.of.many@example7.com", { cursor, limit: 100 });
+      expect(loaded).to.be.at.most(102);
+      found.push(...page.entries.map(({ jobId }) => jobId));
+      pages += 1;
+      cursor = page.next;
+      if (cursor === null) break;
+    }
+    expect([found.length, new Set(found).size, pages]).to.deep.equal([jobs, jobs, 5]);
+  });
+
+  it("goes on behind jobs in which the address was tried already", async () => {
+    const [tried, untried] = [[newJob("shop"), newJob("shop"), newJob("shop")], newJob("shop")];
+    for (const job of [untried, ...tried]) {
+      await side.storeContent(job, { recipients: [{ email: "eve@example.com" }, { email: "bob@example.com" }] });
+      await side.happens(job, jobCreated({ total: 2 }), jobStarted());
+    }
+    for (const job of tried) await side.happens(job, recipientSent());
+    await side.caughtUp("jobs");
+    const queries = createRecipientQueries(side.db);
+    const found: string[] = [];
+    for (let cursor: LedgerCursor | null = null; ; ) {
+      const page = await queries.ofAddress("shop", "eve@example.com", { cursor, limit: 1 });
+      found.push(...page.entries.map(({ jobId, status }) => `${jobId} ${status}`));
+      cursor = page.next;
+      if (cursor === null) break;
+    }
+    const sent = tried.map(({ jobId }) => `${jobId} sent`).reverse();
+    expect(found).to.deep.equal([...sent, `${untried.jobId} pending`]);
   });
 
   it("holds a recipient once, before anyone tried, with the outcome, and where no one will try any more", async () => {
