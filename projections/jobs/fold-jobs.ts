@@ -64,6 +64,7 @@ const beginJob = (stored: StoredEvent, view: JobView): FoldingJob => ({
   runBeganAt: stored.event.at,
   waitingSince: waitingSince(null, view, stored.event.at),
   lastSequence: stored.sequence,
+  outcomeSequence: 0,
   notes: noNotes(),
 });
 
@@ -73,7 +74,9 @@ function foldInto(job: FoldingJob, stored: StoredEvent, activities: Activities):
     const { ledger } = job.view;
     const before = ledger.cells[stored.event.data.recipient];
     job.view = evolveJobView(job.view, stored.event);
-    if (noteOutcome(job, ledger, stored, before)) noteMail(activities, stored);
+    if (!noteOutcome(job, ledger, stored, before)) return;
+    job.outcomeSequence = stored.sequence;
+    noteMail(activities, stored);
     return;
   }
   if (isStoredReport(stored)) {

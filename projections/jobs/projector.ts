@@ -23,7 +23,7 @@ import { noteBlocks } from "./tenant-blocks.ts";
  */
 export const jobsProjector: Projector = {
   name: "jobs",
-  version: 7,
+  version: 8,
   tables: jobTableDefinitions,
   queryKeys: jobQueryKeys,
   views: jobViewDefinitions,

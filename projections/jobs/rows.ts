@@ -18,6 +18,8 @@ export type ProjectedJob = JobRef & {
   /** Null for a job that does not wait for a worker. */
   readonly waitingSince: Instant | null;
   readonly lastSequence: number;
+  /** That of its last outcome that counts; 0 before the first. */
+  readonly outcomeSequence: number;
 };
 
 export type JobRow = {
@@ -59,6 +61,7 @@ export type JobRow = {
   readonly error_message: string | null;
   readonly place: number;
   readonly last_sequence: number;
+  readonly outcome_sequence: number;
 };
 
 /** The columns that a JobRecord is made of. */
@@ -103,7 +106,8 @@ export type LedgerRow = {
   readonly feedback: Buffer | null;
 };
 
-export function toJobRow({ jobId, tenant, labels, view, place, lastSequence }: ProjectedJob): JobRow {
+export function toJobRow(job: ProjectedJob): JobRow {
+  const { jobId, tenant, labels, view, place, lastSequence, outcomeSequence } = job;
   const { settings } = view;
   return {
     id: jobId,
@@ -136,6 +140,7 @@ export function toJobRow({ jobId, tenant, labels, view, place, lastSequence }: P
     error_message: view.error?.message ?? null,
     place,
     last_sequence: lastSequence,
+    outcome_sequence: outcomeSequence,
   };
 }
 
@@ -177,6 +182,7 @@ export const toProjectedJob = (
   runBeganAt: toInstant(ledger.run_began_at),
   waitingSince: toInstantOrNull(waitingSince),
   lastSequence: Number(row.last_sequence),
+  outcomeSequence: Number(row.outcome_sequence),
 });
 
 export const toJobRecord = (row: JobRecordRow): JobRecord => ({

@@ -22,6 +22,7 @@ export const jobTables = (suffix: Suffix) => ({
 /**
  * A row of `jobs` holds everything that its fold needs to continue, except the ledger, which has its own table because
  * it is large and no list shows it. `place` is that of the JobCreated event: the rows of recipients name the job by it.
+ * `outcome_sequence` is that of the last outcome in `recipients`: what comes back about mails raises `last_sequence` alone.
  */
 const jobs = `
   id VARCHAR(64) NOT NULL,
@@ -62,6 +63,7 @@ const jobs = `
   error_message MEDIUMTEXT NULL,
   place BIGINT NOT NULL,
   last_sequence BIGINT NOT NULL,
+  outcome_sequence BIGINT NOT NULL,
   PRIMARY KEY (id),
   UNIQUE KEY by_place (place)`;
 

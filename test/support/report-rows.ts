@@ -51,10 +51,10 @@ async function putJobs(db: Knex, tenant: string, count: number, id: string, base
   await db.raw(
     `INSERT INTO jobs (id, tenant, type, status, priority, name, subject, metadata, run, attempt, max_attempts,
        total, sent, failed, pending, deferred, \`unknown\`, suppressed, bounced, complained, duplicates, content_sha256, on_unknown, created_at,
-       place, last_sequence)
+       place, last_sequence, outcome_sequence)
      SELECT ${id}, tenant, 'email.send', 'completed', 'normal', NULL,
        CONCAT('Mailing ', n), '{"campaign":"11"}', 1, 1, 4, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, SHA2(n, 256), 'resend',
-       ${at}, ${placeOfJob(base, "n")}, 0
+       ${at}, ${placeOfJob(base, "n")}, 0, 0
      FROM (${numbers(count)}) AS numbers CROSS JOIN (SELECT ? AS tenant) AS whose`,
     [tenant],
   );

@@ -26,7 +26,9 @@ export type MailingLogPage = {
   readonly next: number | null;
 };
 
-type Part = { readonly id: string; readonly place: number };
+/** `lastOutcome` is the sequence of its last outcome in `recipients`. */
+type Part = { readonly id: string; readonly place: number; readonly lastOutcome: number };
+type PartRow = Pick<Part, "id" | "place"> & { readonly outcome_sequence: number };
 type PartLogRow = LogRow & { readonly job: number };
 
 /** So many parts made later are looked into at a time: more than are mostly open together. */
@@ -41,7 +43,8 @@ const { jobs, recipients, earlier } = jobTables("");
  * order, and none is needed: nothing happens to the recipients of a part before the part was made, so the next lines are
  * in the parts that were made before and go on, and in the first of those made later, up to the place at which the next
  * one was made. A page takes as long as the parts have rows that went on at that time: where all parts of a large mailing
- * were run again much later, that is all parts made before the page.
+ * were run again much later, that is all parts made before the page. Where mails of them came back much later, it is what is
+ * beside the last outcomes, which is little.
  *
  * `upTo` is what the rows have come to. What comes after it is on no page: it may come to one part between two statements, and
  * then to another that is read, and the next page would begin behind both.
@@ -83,13 +86,16 @@ async function readParts(
   const person =
     "AND place IN (SELECT r.job FROM ?? AS r FORCE INDEX (by_address) WHERE r.tenant = ? AND r.address = ?)";
   const goingOn = `
-    SELECT id, place FROM ?? FORCE INDEX (by_mailing) WHERE tenant = ? AND mailing_id = ? AND last_sequence >= ?
+    SELECT id, place, outcome_sequence
+    FROM ?? FORCE INDEX (by_mailing) WHERE tenant = ? AND mailing_id = ? AND last_sequence >= ?
       ${email === null ? "" : person}`;
   const ofPerson = email === null ? [] : [recipients, tenant, addressKeyOf(email)];
   const bindings = [jobs, tenant, jobId, positionOf(from).sequence, ...ofPerson];
   const sql = `(${goingOn} AND place <= ?) UNION ALL (${goingOn} AND place > ? ORDER BY place LIMIT ?) ORDER BY place`;
-  const [rows] = (await db.raw(sql, [...bindings, from, ...bindings, from, partsAtOnce + 1])) as [Part[]];
-  return rows.map(({ id, place }) => ({ id, place: Number(place) }));
+  const [rows] = (await db.raw(sql, [...bindings, from, ...bindings, from, partsAtOnce + 1])) as [PartRow[]];
+  return rows.map(({ id, place, outcome_sequence }) => {
+    return { id, place: Number(place), lastOutcome: Number(outcome_sequence) };
+  });
 }
 
 type RowOptions = Pick<MailingLogOptions, "status" | "email" | "limit"> & {
@@ -99,23 +105,26 @@ type RowOptions = Pick<MailingLogOptions, "status" | "email" | "limit"> & {
 
 /** One statement, because an outcome may move from one table to the other between two. */
 async function readRows(db: Knex, parts: readonly Part[], options: RowOptions): Promise<readonly PartLogRow[]> {
-  const places = parts.map(({ place }) => place);
-  const standing = partOf(places, options, `\`${recipients}\` AS outcome`, "outcome");
+  const goOn = parts.filter(({ lastOutcome }) => lastOutcome >= positionOf(options.from).sequence);
+  const standing = partOf(goOn, options, `\`${recipients}\` AS outcome`, "outcome");
   const before = partOf(
-    places,
+    parts,
     options,
     `\`${earlier}\` AS outcome LEFT JOIN \`${recipients}\` AS recipient
       ON recipient.job = outcome.job AND recipient.recipient = outcome.recipient`,
     "recipient",
   );
-  const sql = `(${standing.sql}) UNION ALL (${before.sql}) ORDER BY place LIMIT ?`;
-  const bindings = [...standing.bindings, ...before.bindings, options.limit];
+  const both = {
+    sql: `(${standing.sql}) UNION ALL (${before.sql}) ORDER BY place LIMIT ?`,
+    bindings: [...standing.bindings, ...before.bindings, options.limit],
+  };
+  const { sql, bindings } = goOn.length === 0 ? before : both;
   const [rows] = (await db.raw(sql, bindings as Knex.RawBinding[])) as [PartLogRow[]];
   return rows;
 }
 
 function partOf(
-  places: readonly number[],
+  parts: readonly Part[],
   { status, email, from, end, limit }: RowOptions,
   tables: string,
   person: string,
@@ -127,9 +136,9 @@ function partOf(
   return {
     sql: `
       SELECT outcome.job, ${logColumns("outcome", person)} FROM ${tables}
-      WHERE outcome.job IN (${places.map(() => "?").join(", ")}) AND outcome.place > ? AND outcome.place < ?
+      WHERE outcome.job IN (${parts.map(() => "?").join(", ")}) AND outcome.place > ? AND outcome.place < ?
         ${filters.map(({ sql }) => sql).join(" ")}
       ORDER BY outcome.place LIMIT ?`,
-    bindings: [...places, from, end, ...filters.map(({ binding }) => binding), limit],
+    bindings: [...parts.map(({ place }) => place), from, end, ...filters.map(({ binding }) => binding), limit],
   };
 }
