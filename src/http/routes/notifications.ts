@@ -3,6 +3,7 @@ import type { Instant } from "../../domain/message.ts";
 import type { NotificationEvent, NotificationRecord } from "../../domain/notifications/notification.ts";
 import { isAboutMailing } from "../../domain/webhooks/events.ts";
 import type { Cause, EventLog, JobRef } from "../../event-log/event-log.ts";
+import { Archived } from "../../event-log/log-failures.ts";
 import { notificationFromLog } from "../../history/notification-from-log.ts";
 import {
   notificationPage,
@@ -15,7 +16,7 @@ import { type Answer, json, refuse } from "../server/answer.ts";
 import { flag, type Parameters, whole } from "../server/query.ts";
 import { toCause, toRunRef } from "../server/request-context.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { askReadModel, awaitMinSequence, caughtUp, readSequenceHeader } from "./ask-read-model.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<
@@ -65,9 +66,11 @@ export const notificationRoutes = (dependencies: Dependencies): readonly Route[]
     describes: {
       operation: "markNotificationsRead",
       summary: "Mark all notifications of the key as read, up to 1,000 at a time.",
-      answers: { 200: { is: "How many were marked.", json: notificationsRead } },
+      answers: {
+        200: { is: "How many were marked; where there are more, the same call goes on.", json: notificationsRead },
+      },
       needs: ["read-model", "log-writes"],
-      problems: [],
+      problems: ["read-model-behind"],
     },
     handle: (request) => markAllRead(dependencies, request),
   }),
@@ -129,25 +132,34 @@ const marksAtOnce = 8;
 /** Shorter than the request may wait for NATS: what was marked until then is told. */
 const markForMs = 1000;
 
-/** What ends after the call began is not marked: nobody has seen it. */
+/**
+ * What ends after the call began is not marked: nobody has seen it. A caller that goes on as long as there are more comes to
+ * an end: an answer that there are more has marked some, and of a read model that shows only what is marked already the
+ * caller is told that it is behind.
+ */
 async function markAllRead(dependencies: Dependencies, { context, inTime }: ApiRequest): Promise<Answer> {
   const { notifications, readPosition, log, ownWrites, now } = inTime(dependencies);
   await caughtUp(readPosition, "notifications", ownWrites.ofTenant(context.tenant));
   const { tenant, actor } = context;
   let [read, cursor]: [number, string | null] = [0, null];
-  const endsAt = performance.now() + markForMs;
+  /** The last mark that the read model does not show. */
+  let missing = 0;
+  // From the first page on: what a slow database took before leaves the time for NATS as it is.
+  let endsAt = Number.POSITIVE_INFINITY;
   const isOver = (): boolean => performance.now() >= endsAt;
   let isCutShort = false;
   for (let pages = 0; pages === 0 || (cursor !== null && pages < mostPages && !isOver()); pages += 1) {
     const options = { unreadOnly: true, cursor: cursor === null ? null : Number(cursor), limit: pageOfUnread };
     const page: NotificationList = await askReadModel(() => notifications.list(tenant, actor, options));
+    if (pages === 0) endsAt = performance.now() + markForMs;
     const unread = page.notifications.values();
     const mark = async (): Promise<void> => {
       for (const { jobId, run } of unread) {
         isCutShort ||= isOver();
         if (isCutShort) return;
         const job = { tenant, jobId };
-        const found = await notificationFromLog(log, job, run, actor);
+        const found = await notificationFromLog(log, job, run, actor).catch(nullIfArchived);
+        missing = Math.max(missing, found?.readSequence ?? 0);
         if (found === null || found.readSequence !== null) continue;
         const reading = { job, run, at: now(), cause: toCause(context), causeId: found.causeId };
         ownWrites.remember(job, await recordRead(log, reading));
@@ -157,7 +169,15 @@ async function markAllRead(dependencies: Dependencies, { context, inTime }: ApiR
     await Promise.all(Array.from({ length: marksAtOnce }, mark));
     cursor = page.nextCursor;
   }
-  return json({ read, hasMore: isCutShort || cursor !== null });
+  const hasMore = isCutShort || cursor !== null;
+  if (hasMore && read === 0 && missing > 0) return refuseBehind(missing);
+  return json({ read, hasMore: hasMore && read > 0 });
+}
+
+/** What is in an archive that is not at hand stays as it is, and keeps no other from being marked. */
+function nullIfArchived(failure: unknown): null {
+  if (failure instanceof Archived) return null;
+  throw failure;
 }
 
 const answer = (notification: NotificationRecord, base: string, sequence: number): Answer =>

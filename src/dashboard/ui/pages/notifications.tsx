@@ -92,7 +92,7 @@ const mark = (id: string): Promise<unknown> =>
 async function markAll(): Promise<void> {
   let answer: NotificationsRead;
   do answer = await send<NotificationsRead>("POST", "api/notifications/read");
-  while (answer.hasMore && answer.read > 0);
+  while (answer.hasMore);
 }
 
 type RowProps = { readonly one: NotificationAnswer; readonly isBusy: boolean; readonly onRead: () => void };
