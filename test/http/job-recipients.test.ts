@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { Archived } from "../../src/event-log/log-failures.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { jobCompleted, jobCreated, jobStarted, now, recipientFailed, recipientSent } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
@@ -121,6 +122,21 @@ describe("The recipients of a job", () => {
     const unknown = newJob();
     const { status } = await service.api.ask("GET", `/api/jobs/${unknown.jobId}/recipients`);
     expect(status).to.equal(503);
+  });
+
+  it("are told of jobs in an archive that is not at hand, and so is their log: read models keep their rows", async () => {
+    await outcomesHappen();
+    await project();
+    const { log } = service.readSide;
+    log.lastDecision = async () => {
+      throw new Archived("log-000000000001-000000001024.waybill", "there is no ARCHIVE_DIR");
+    };
+    const { status, body } = await ask();
+    expect([status, body.pagination?.total]).to.deep.equal([200, 3]);
+    const lines = await service.api.ask("GET", `/api/jobs/${job.jobId}/logs`);
+    expect([lines.status, lines.body.length]).to.deep.equal([200, 2]);
+    const gone = await service.api.ask("GET", `/api/jobs/${newJob().jobId}/recipients`);
+    expect([gone.status, gone.body.code]).to.deep.equal([410, "archived"]);
   });
 
   it("are not found for another tenant's job, and for none", async () => {

@@ -2,6 +2,7 @@ import { isReadFailure } from "../../../projections/following/read-failure.ts";
 import type { ReadPositions } from "../../../projections/following/read-position.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import type { EventLog, JobRef } from "../../event-log/event-log.ts";
+import { Archived } from "../../event-log/log-failures.ts";
 import { type Answer, ReadModelUnavailable, refuseForNow } from "../server/answer.ts";
 
 const queryTimeoutMs = 5000;
@@ -111,7 +112,8 @@ export function createOwnWrites(): OwnWrites {
 
 /**
  * The sequence that a read model must have reached before it is asked about a job; null where no such job exists. While
- * the log is away, jobs that were projected before are answered from the projection.
+ * the log is away, and where the job is in an archive that is not at hand, jobs that were projected before are answered from
+ * the projection.
  */
 export async function readLastDecision(
   log: Pick<EventLog, "lastDecision">,
@@ -122,7 +124,8 @@ export async function readLastDecision(
     const lastDecision = await log.lastDecision(job);
     return lastDecision === 0 ? null : lastDecision;
   } catch (failure) {
-    if (failure instanceof Unavailable && (await isProjected())) return 0;
+    const isElsewhere = failure instanceof Unavailable || failure instanceof Archived;
+    if (isElsewhere && (await isProjected())) return 0;
     throw failure;
   }
 }
