@@ -163,7 +163,7 @@ async function read(dependencies: RouteDependencies, request: ApiRequest): Promi
 
 type Found = { readonly mailing: MailingRecord; readonly sequence: number };
 
-/** From the read model, or from the log where this process has decided something since: as for a job. */
+/** From the read model, or from the log where this process has decided or shown more: as for a job. */
 async function findMailing(
   { ownWrites, mailings, logger }: RouteDependencies,
   inTime: () => Pick<RouteDependencies, "log" | "contentStore">,
@@ -174,10 +174,13 @@ async function findMailing(
     return { mailing: null, readSequence: 0 };
   });
   const { mailing, readSequence } = projected;
-  if (mailing !== null && readSequence >= ownWrites.ofJob(ref)) return { mailing, sequence: readSequence };
+  const known = ownWrites.ofJob(ref);
+  if (mailing !== null && readSequence >= known) return { mailing, sequence: readSequence };
   const { log, contentStore } = inTime();
   try {
-    return await mailingFromLog(log, contentStore, ref);
+    const found = await mailingFromLog(log, contentStore, ref, mailing === null ? undefined : known);
+    if (found !== null) ownWrites.show(ref, found.sequence);
+    return found;
   } catch (failure) {
     // Not the latest state, but a true one.
     if (failure instanceof Unavailable && mailing !== null) return { mailing, sequence: readSequence };
