@@ -23,7 +23,7 @@ const handles = [
 /** The schedules, and what became of their times. */
 export const schedulesProjector: Projector<ScheduleEvent> = {
   name: "schedules",
-  version: 1,
+  version: 2,
   tables: scheduleTableDefinitions,
   views: {},
   handles,
@@ -38,7 +38,7 @@ async function project(events: readonly Stored[], target: ProjectionTarget): Pro
   const names = await readNames(events, target);
   const ids = idsOf(events, ({ jobId }) => jobId);
   const schedules = await loadRows<ScheduleRow>(transaction, tables.schedules, ["schedule_id"], ids);
-  // The firings of a schedule can be many: none is loaded, as each event says all of its row.
+  // The firings of a schedule can be many: none is loaded, as each event says all of its row but its place.
   const firings = new Map<string, FiringRow>();
   for (const stored of events) {
     const { jobId, tenant, sequence, event } = stored;
@@ -54,16 +54,20 @@ async function project(events: readonly Stored[], target: ProjectionTarget): Pro
       state: JSON.stringify(schedule),
     });
     const firing = toFiringRow(stored);
-    if (firing !== null) firings.set(`${jobId} ${firing.due_at.getTime()}`, firing);
+    if (firing === null) continue;
+    const key = `${jobId} ${firing.due_at.getTime()}`;
+    firings.set(key, { ...firing, sequence: firings.get(key)?.sequence ?? sequence });
   }
   await schedules.write();
   const rows = [...firings.values()];
   const [first] = rows;
   if (first === undefined) return;
+  const columns = Object.keys(first) as (keyof FiringRow)[];
   await putRows<FiringRow>(transaction, {
     table: tables.firings,
-    columns: Object.keys(first) as (keyof FiringRow)[],
+    columns,
     rows,
+    put: columns.filter((column) => column !== "sequence"),
   });
   await dropOld(transaction, tables.firings, rows);
 }

@@ -20,7 +20,7 @@ type PageOf<Name extends string, Record> = Omit<Page<never>, "rows"> & { readonl
 export type ScheduleQueries = {
   /** Those that are not deleted, the newest first. */
   list(tenant: string, options: PageOptions): Promise<PageOf<"schedules", ScheduleRecord>>;
-  /** What became of the times of a schedule, the last event first. */
+  /** What became of the times of a schedule, the newest first. */
   firings(tenant: string, scheduleId: string, options: PageOptions): Promise<PageOf<"firings", FiringRecord>>;
   /** How many there are of all tenants that are not deleted. */
   countAll(): Promise<number>;

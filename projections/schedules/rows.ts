@@ -24,7 +24,7 @@ const schedules = `
 
 /**
  * One row for each time that fired or failed, and one for times that were skipped together, under the last of them. Ordered by
- * `sequence`, that of its last event.
+ * `sequence`, that of its first event: one that fails later keeps its place for those who page through them.
  */
 const firings = `
   schedule_id VARCHAR(64) NOT NULL,

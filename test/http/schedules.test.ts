@@ -231,7 +231,7 @@ describe("Schedules", function () {
     expect(lastFiring).to.deep.equal({ dueAt, firedAt: dueAt, jobId });
     const command = { type: "FailFiring", at: dueAt, dueAt, code: "quota-exceeded", places: [] } as const;
     await handleScheduleCommand(service.readSide.log, refReading(id), command, cause);
-    const failed = (await ask("GET", `/${id}/firings`)).body.data[0];
+    const failed = (await ask("GET", `/${id}/firings`)).body.data[1];
     expect(failed).to.include({
       outcome: "failed",
       reason: "Too many recipients today (quota-exceeded).",

@@ -5,6 +5,7 @@ import { checkRows } from "../../projections/rebuilding/check-rows.ts";
 import { schedulesProjector } from "../../projections/schedules/projector.ts";
 import { createScheduleQueries } from "../../projections/schedules/queries.ts";
 import { createDatabase } from "../../src/database/database.ts";
+import type { TimesOf } from "../../src/domain/schedule/tend.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { deleteSchedule, saveSchedule } from "../../src/mailings/schedules/save-schedule.ts";
 import { cause } from "../support/mailings.ts";
@@ -76,6 +77,49 @@ describe("The read model of schedules", () => {
     } finally {
       await runner.stop();
       await db.destroy();
+    }
+  });
+
+  it("keeps a firing in its place that fails later, for those who page through them, before and after a rebuild", async () => {
+    const runner = side.startProjector(schedulesProjector);
+    const schedule = await addSchedule(stage);
+    const times = ["2026-03-02T10:05:00.000Z", "2026-03-02T10:10:00.000Z", "2026-03-02T10:15:00.000Z"];
+    const fire = async (dueAt: string, isOpen: boolean) => {
+      const times = { count: 1, first: dueAt, last: dueAt, beforeLast: null };
+      const timesOf: TimesOf = (_settings, _after, upTo) => (upTo < dueAt ? null : times);
+      const previous = isOpen ? ({ isOpen } as const) : ({ isOpen, endedAt: null } as const);
+      const idOf = () => "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f";
+      await decideSchedule(stage, schedule, { type: "TendSchedule", at: dueAt, timesOf, previous, idOf });
+    };
+    const [first = "", second = "", third = ""] = times;
+    await fire(first, false);
+    await fire(second, true);
+    await fire(third, true);
+    await side.caughtUp("schedules");
+    const queries = createScheduleQueries(side.db);
+    const page = async (cursor: number | null) => {
+      const { firings, nextCursor } = await queries.firings("default", schedule.jobId, { cursor, limit: 1 });
+      return { found: firings.map(({ dueAt, outcome }) => `${dueAt} ${outcome}`), cursor: Number(nextCursor) };
+    };
+    const newest = await page(null);
+    await decideSchedule(stage, schedule, {
+      type: "FailFiring",
+      at: now,
+      dueAt: first,
+      code: "event-log-full",
+      places: [],
+    });
+    await side.caughtUp("schedules");
+    await runner.stop();
+    for (const isRebuilt of [false, true]) {
+      if (isRebuilt) await side.rebuild([schedulesProjector]);
+      const next = await page(newest.cursor);
+      const last = await page(next.cursor);
+      expect([...newest.found, ...next.found, ...last.found]).to.deep.equal([
+        `${third} skipped`,
+        `${second} skipped`,
+        `${first} failed`,
+      ]);
     }
   });
 
