@@ -18,6 +18,15 @@ import type {
 const one = "/api/jobs/{jobId}";
 
 type Retry = CallOptions & NonNullable<BodyOf<`${typeof one}/retry`, "post">>;
+type Move = BodyOf<typeof one, "patch">;
+
+/** Whether a job has the time and the priority that were asked for. A time that has passed means now, and so does null. */
+function isMoved(job: Job, { scheduledAt, priority = job.priority }: Move): boolean {
+  if (priority.toLowerCase() !== job.priority) return false;
+  if (scheduledAt === undefined) return true;
+  const [asked, itsTime] = [Date.parse(scheduledAt ?? ""), Date.parse(job.scheduledAt ?? "")];
+  return asked === itsTime || (job.scheduledAt === null && !(asked > Date.now()));
+}
 
 export const createJobs = (requests: Requests) => {
   const { request, open, readText, pages, linkedPages } = requests;
@@ -59,8 +68,15 @@ export const createJobs = (requests: Requests) => {
     retry: (jobId: string, { signal, ...body }: Retry = {}): Promise<Job> =>
       request("post", `${one}/retry`, { params: { jobId }, body, signal }),
     /** Moves a job that has not started. */
-    reschedule: (jobId: string, body: BodyOf<typeof one, "patch">, { signal }: CallOptions = {}): Promise<Job> =>
-      request("patch", one, { params: { jobId }, body, isRepeatable: true, signal }),
+    reschedule: (jobId: string, body: Move, { signal }: CallOptions = {}): Promise<Job> =>
+      settled(
+        request("patch", one, { params: { jobId }, body, isRepeatable: true, signal }),
+        ({ code }) => code === "job-has-started" || code === "job-has-ended",
+        async () => {
+          const job = await get(jobId, { signal });
+          return isMoved(job, body) ? job : null;
+        },
+      ),
     /** Its recipients, each with its present state. */
     recipients: (
       jobId: string,

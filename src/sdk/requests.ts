@@ -105,18 +105,22 @@ function toSent<P extends Path, M>(method: string, path: P, asked: Request<P, M>
   };
 }
 
-/** The thing as a decision left it whose answer was lost, where its repetition is refused because of just that. */
+/**
+ * The thing as a decision left it whose answer was lost, where its repetition is refused because of just that. `read` answers
+ * null where the thing shows that the refusal has another reason.
+ */
 export async function settled<Thing>(
   deciding: Promise<Thing>,
   isItself: (problem: { readonly code: string; readonly currentStatus?: string | undefined }) => boolean,
-  read: () => Promise<Thing>,
+  read: () => Promise<Thing | null>,
 ): Promise<Thing> {
   try {
     return await deciding;
   } catch (failure) {
     const isOwn = failure instanceof RequestRefused && failure.isAfterLostAnswer && failure.problem !== null;
-    if (!isOwn || !isItself(failure.problem)) throw failure;
-    return await read();
+    const thing = isOwn && isItself(failure.problem) ? await read() : null;
+    if (thing === null) throw failure;
+    return thing;
   }
 }
 

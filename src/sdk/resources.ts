@@ -41,7 +41,11 @@ export const createSchedules = ({ request, pages }: Requests) => ({
   pause: (scheduleId: string, { signal, ...body }: Reason = {}): Promise<Schedule> =>
     request("post", `${schedule}/pause`, { params: { scheduleId }, body, isRepeatable: true, signal }),
   resume: (scheduleId: string, { signal, ...body }: Reason = {}): Promise<Schedule> =>
-    request("post", `${schedule}/resume`, { params: { scheduleId }, body, isRepeatable: true, signal }),
+    settled(
+      request("post", `${schedule}/resume`, { params: { scheduleId }, body, isRepeatable: true, signal }),
+      ({ code }) => code === "schedule-not-paused",
+      () => request("get", schedule, { params: { scheduleId }, signal }),
+    ),
   delete: (scheduleId: string, { signal, ...body }: Reason = {}): Promise<Schedule> =>
     request("delete", schedule, { params: { scheduleId }, body, signal }),
   /** What became of its times. */
@@ -124,8 +128,13 @@ export const createWebhookEndpoints = ({ request, pages }: Requests) => ({
   /** The answer alone shows the secret. Not repeated after a lost answer, which would make a second endpoint. */
   create: (body: BodyOf<"/api/webhook-endpoints", "post">, options: CallOptions = {}) =>
     request("post", "/api/webhook-endpoints", { body, ...options }),
-  delete: (id: string, options: CallOptions = {}): Promise<WebhookEndpoint> =>
-    request("delete", endpoint, { params: { id }, ...options }),
+  delete: async (id: string, options: CallOptions = {}): Promise<void> => {
+    await settled<unknown>(
+      request("delete", endpoint, { params: { id }, ...options }),
+      ({ code }) => code === "webhook-endpoint-not-found",
+      async () => undefined,
+    );
+  },
   /** The answer alone shows the new secret. Not repeated after a lost answer. */
   rotate: (id: string, options: CallOptions = {}) =>
     request("post", `${endpoint}/rotate`, { params: { id }, ...options }),

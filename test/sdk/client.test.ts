@@ -13,7 +13,9 @@ import {
   WebhookRefused,
 } from "../../src/sdk/client.ts";
 import { signatureHeaders } from "../../src/signed-post/secret.ts";
+import { jobStarted } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { happen } from "../support/happen.ts";
 import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 /** Answers as given, in order, before anything reaches the service; null is an answer that the service gave and that was lost. */
@@ -194,6 +196,43 @@ describe("The client for applications", () => {
     expect(await failureOf(lossy().pause(jobId))).to.include({ code: "job-has-ended", isAfterLostAnswer: true });
     await waybill.suppressions.add({ email: "ada@example.com" });
     await new Waybill({ url: api.url, fetch: flaky(null).fetch }).suppressions.remove("ada@example.com");
+    const { id } = await waybill.webhookEndpoints.create({ url: "https://example.com/hook" });
+    await new Waybill({ url: api.url, fetch: flaky(null).fetch }).webhookEndpoints.delete(id);
+    expect(await failureOf(waybill.webhookEndpoints.delete(id))).to.include({ code: "webhook-endpoint-not-found" });
+  });
+
+  it("takes a schedule for resumed whose resumption was not answered", async () => {
+    const refused = () => Response.json({ code: "schedule-not-paused", detail: "It is active." }, { status: 409 });
+    const { fetch, asked } = flaky(away(), refused(), Response.json({ status: "active" }));
+    const { schedules } = new Waybill({ url: api.url, fetch });
+    expect(await schedules.resume("schedule")).to.deep.equal({ status: "active" });
+    expect(asked.map(({ method }) => method)).to.deep.equal(["POST", "POST", "GET"]);
+    const once = new Waybill({ url: api.url, fetch: flaky(refused()).fetch });
+    expect(await failureOf(once.schedules.resume("schedule"))).to.include({ code: "schedule-not-paused" });
+  });
+
+  it("takes a job for moved whose move was not answered and that has begun since, and no job that was not moved", async () => {
+    const waybill = new Waybill({ url: api.url });
+    const inTenYears = "2037-01-01T00:00:00.000Z";
+    const moving = async (asked: { scheduledAt?: string | null; priority?: "high" }, isMoved: boolean) => {
+      const { jobId } = await waybill.jobs.create({ ...mailing, scheduledAt: inTenYears });
+      const fetch: typeof globalThis.fetch = async (url, init) => {
+        if (init?.method !== "PATCH" || isBegun) return await globalThis.fetch(url, init);
+        isBegun = true;
+        if (isMoved) await globalThis.fetch(url, init);
+        await happen(api.log, { tenant: "default", jobId }, [jobStarted()]);
+        throw new TypeError("The connection was lost.");
+      };
+      let isBegun = false;
+      return await new Waybill({ url: api.url, fetch }).jobs.reschedule(jobId, asked);
+    };
+    const longAgo = "2001-01-01T00:00:00.000Z";
+    for (const scheduledAt of [null, longAgo]) {
+      expect(await moving({ scheduledAt }, true)).to.include({ status: "processing", scheduledAt: null });
+      expect(await failureOf(moving({ scheduledAt }, false))).to.include({ code: "job-has-started" });
+    }
+    expect(await moving({ priority: "high" }, true)).to.include({ status: "processing", priority: "high" });
+    expect(await failureOf(moving({ priority: "high" }, false))).to.include({ code: "job-has-started" });
   });
 
   it("shows the first mail without making a job", async () => {
