@@ -4,9 +4,11 @@ import { waitingProjector } from "./projector.ts";
 import { type WaitingRow, waitingTable } from "./rows.ts";
 
 export type WaitingQueries = {
-  /** The job of a group whose turn it is, null if none waits, and how many jobs go before this one. */
-  groupOrder(jobId: string, groupSha256: string): Promise<{ readonly head: string | null; readonly before: number }>;
+  groupOrder(jobId: string, groupSha256: string): Promise<GroupOrder>;
 };
+
+/** The job of a group whose turn it is, null if none waits, and how many jobs go before another one; `isAll`: no more than these. */
+type GroupOrder = { readonly head: string | null; readonly before: number; readonly isAll: boolean };
 
 const table = waitingTable("");
 
@@ -19,7 +21,8 @@ export const createWaitingQueries = (db: Knex): WaitingQueries =>
         .limit(mostRead)
         .select("job_id", "place");
       const own = rows.findIndex(({ job_id }) => job_id === jobId);
-      return { head: rows[0]?.job_id ?? null, before: own === -1 ? rows.length : own };
+      const isAll = own !== -1 || rows.length < mostRead;
+      return { head: rows[0]?.job_id ?? null, before: own === -1 ? rows.length : own, isAll };
     },
   });
 

@@ -20,8 +20,8 @@ import {
 /** `isAll`: there are no more than these. */
 export type JobsAhead = { readonly count: number; readonly isAll: boolean };
 
-/** The first job of a group that has not ended, and how many are before this one. */
-export type GroupOrder = { readonly head: string | null; readonly before: number };
+/** The first job of a group that has not ended, and how many are before this one; `isAll` as above. */
+export type GroupOrder = { readonly head: string | null; readonly before: number; readonly isAll: boolean };
 
 /** What is known of a job besides its decisions; null for what its status makes no one ask. */
 export type FactsOfJob = {
@@ -117,7 +117,9 @@ function notKnownOf({ workers, group, ahead, mail }: FactsOfJob): readonly NotKn
 function reasonsOfGroup({ jobId, group, workers, decisions }: FactsOfJob, since: string): readonly Reason[] {
   const head = group?.known ? group.fact.head : null;
   if (group?.known && head !== null && head !== jobId) {
-    const message = `The jobs of its group run one at a time: job ${head} is the first, and ${counted(group.fact.before)} in all go before this one.`;
+    const { before, isAll } = group.fact;
+    const ahead = isAll ? `${counted(before)} in all` : `at least ${counted(before)}`;
+    const message = `The jobs of its group run one at a time: job ${head} is the first, and ${ahead} go before this one.`;
     return [reason("group-waits", since, message, { changedBy: `the end of job ${head}` })];
   }
   const type = decisions[0]?.event.type === "JobCreated" ? decisions[0].event.data.type : "";

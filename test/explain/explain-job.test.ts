@@ -197,14 +197,17 @@ describe("The explanation of a job", () => {
     const grouped = jobCreated({ groupSha256: "c".repeat(64) });
 
     it("names the job that goes first", () => {
-      const group = known({ head: otherId, before: 2 });
+      const group = known({ head: otherId, before: 2, isAll: true });
       const [reason] = explain([grouped], { group, workers: free })?.reasons ?? [];
       expect(reason).to.include({ code: "group-waits", changedBy: `the end of job ${otherId}` });
-      expect(reason?.message).to.include(`job ${otherId} is the first, and 2 jobs`);
+      expect(reason?.message).to.include(`job ${otherId} is the first, and 2 jobs in all go before this one.`);
+      const long = known({ head: otherId, before: 1000, isAll: false });
+      const [ofMany] = explain([grouped], { group: long, workers: free })?.reasons ?? [];
+      expect(ofMany?.message).to.include(`job ${otherId} is the first, and at least 1000 jobs go before this one.`);
     });
 
     it("says that it is its turn, and what keeps it from being taken", () => {
-      const group = known({ head: jobId, before: 0 });
+      const group = known({ head: jobId, before: 0, isAll: true });
       expect(codesOf([grouped], { group, workers: free })).to.deep.equal(["group-turn"]);
       expect(codesOf([grouped], { group, workers: known([]) })).to.deep.equal(["group-turn", "no-worker"]);
     });
