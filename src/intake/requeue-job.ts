@@ -1,5 +1,5 @@
 import { handleCommand } from "../commands/handle-command.ts";
-import { readJob } from "../commands/read-version.ts";
+import { type JobVersion, readJob } from "../commands/read-version.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
@@ -13,7 +13,13 @@ import type { Cause, EventLog, JobRef, RunRef } from "../event-log/event-log.ts"
 import { type Abandoned, type Acceptance, acceptJobAs, findAcceptedAs } from "./accept-job.ts";
 import { jobIdInsteadOf, jobIdOfRequeue } from "./derived-job-id.ts";
 
-type Requeue = RunRef & { readonly reason: string | null; readonly cause: Cause; readonly at: Instant };
+type Requeue = RunRef & {
+  readonly reason: string | null;
+  readonly cause: Cause;
+  readonly at: Instant;
+  /** The job as the caller read it a moment ago, to save a read. */
+  readonly from?: JobVersion;
+};
 
 /** Why there is nothing left for a new job to send. */
 type NothingToSend = "nobody-left" | "content-erased";
@@ -29,9 +35,12 @@ export type Requeueing = Acceptance | { readonly outcome: "impossible"; readonly
 export async function requeueJob(log: EventLog, contentStore: ContentStore, requeue: Requeue): Promise<Requeueing> {
   const { job, run } = requeue;
   let insteadOf: string | null = null;
+  let before = requeue.from;
   for (let asJob: JobRef = { ...job, jobId: jobIdOfRequeue(job, run) }; ; ) {
-    const requeueing = await requeueAs(log, contentStore, requeue, asJob, insteadOf);
+    before ??= await readJob(log, job);
+    const requeueing = await requeueAs(log, contentStore, { ...requeue, before }, asJob, insteadOf);
     if (requeueing.outcome !== "abandoned") return requeueing;
+    before = undefined;
     insteadOf = asJob.jobId;
     asJob = { ...asJob, jobId: jobIdInsteadOf(asJob) };
   }
@@ -40,12 +49,11 @@ export async function requeueJob(log: EventLog, contentStore: ContentStore, requ
 async function requeueAs(
   log: EventLog,
   contentStore: ContentStore,
-  { job, run, reason, cause, at }: Requeue,
+  { job, run, reason, cause, at, before }: Requeue & { readonly before: JobVersion },
   asJob: JobRef,
   insteadOf: string | null,
 ): Promise<Requeueing | Abandoned> {
   const command: JobCommand = { type: "RequeueDeadLetter", at, run, asJobId: asJob.jobId, insteadOf, reason };
-  const before = await readJob(log, job);
   const decision = jobDecider.decide(command, before.state);
   if (decision.outcome === "rejected") return decision;
   const made = await findAcceptedAs(log, asJob);

@@ -2,13 +2,13 @@ import { expect } from "chai";
 import { deadLettersProjector } from "../../projections/dead-letters/projector.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { JobSettings } from "../../src/domain/job/events.ts";
-import type { JobRef } from "../../src/event-log/event-log.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { jobFailed, later, now, recipientFailed, recipientSent, tooManyFailures } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { failed, processing } from "../support/histories.ts";
 import { decide, draftMailing } from "../support/mailings.ts";
-import { exampleJobContent } from "../support/read-side.ts";
+import { exampleJobContent, openReadSide } from "../support/read-side.ts";
 
 const refusal = "554 5.7.1 not today";
 const unknown = "550 5.1.1 no such user";
@@ -16,9 +16,22 @@ const unknown = "550 5.1.1 no such user";
 describe("Many dead letters, decided about in one call", () => {
   let service: ApiWithReadSide;
 
+  /** The jobs whose decisions the API has read, one after the other. */
+  let looks: string[];
+
   beforeEach(async () => {
-    service = await startApiWithReadSide();
-    service.readSide.startProjector(deadLettersProjector);
+    looks = [];
+    const readSide = await openReadSide();
+    const { log } = readSide;
+    const watched: EventLog = {
+      ...log,
+      readDecisions: (job) => {
+        looks.push(job.jobId);
+        return log.readDecisions(job);
+      },
+    };
+    service = await startApiWithReadSide({ log: watched }, readSide);
+    readSide.startProjector(deadLettersProjector);
   });
   afterEach(() => service.close());
 
@@ -88,6 +101,19 @@ describe("Many dead letters, decided about in one call", () => {
     const { body } = await bulk(call);
     expect(body).to.deep.include({ changed: [], unchanged: 2, skipped: [] });
     expect((await typesOf(jobs[0])).filter((type) => type === "JobRequeued")).to.have.length(1);
+  });
+
+  it("are requeued with as many looks at each as one alone is", async () => {
+    const jobs = await fail(refusal, 2);
+    const [alone = newJob(), ...many] = jobs;
+    const looksAt = async (job: JobRef, requeue: () => Promise<{ readonly status: number }>) => {
+      const before = looks.filter((jobId) => jobId === job.jobId).length;
+      expect((await requeue()).status).to.be.within(200, 201);
+      return looks.filter((jobId) => jobId === job.jobId).length - before;
+    };
+    const [one = newJob()] = many;
+    const ofOne = await looksAt(alone, () => ask("POST", `/${letterOf(alone)}/requeue`, {}));
+    expect(await looksAt(one, () => bulk({ action: "requeue", letters: [letterOf(one)] }))).to.equal(ofOne);
   });
 
   it("are not requeued where they are parts of a mailing that was cancelled", async () => {

@@ -1,5 +1,5 @@
 import { handleCommand } from "../../commands/handle-command.ts";
-import { readJob } from "../../commands/read-version.ts";
+import { foldDecisions, type JobVersion } from "../../commands/read-version.ts";
 import type { Instant } from "../../domain/message.ts";
 import type { RunRef } from "../../event-log/event-log.ts";
 import { Archived } from "../../event-log/log-failures.ts";
@@ -88,13 +88,11 @@ function actOn(
   const reason = asked.reason ?? null;
   const cause = toCause(context);
 
-  const isDone = async ({ job }: RunRef): Promise<boolean> =>
-    isDecided(await log.readDecisions(job), { type: decidedBy[asked.action], actor: cause.actor, asOf });
   const statusOfMailing = createStatusOfMailing(log);
-  const requeue = async (id: string, letter: RunRef, isOurs: boolean): Promise<Acted> => {
-    if ((await statusOfMailing(letter.job, (await readJob(log, letter.job)).state)) === "cancelled")
+  const requeue = async (id: string, letter: RunRef, from: JobVersion, isOurs: boolean): Promise<Acted> => {
+    if ((await statusOfMailing(letter.job, from.state)) === "cancelled")
       return { id, outcome: "skipped", code: "mailing-has-ended" };
-    const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause, at: now() });
+    const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause, at: now(), from });
     if (requeued.outcome === "rejected") return { id, outcome: "skipped", code: requeued.rejection.code };
     if (requeued.outcome === "impossible") return { id, outcome: "skipped", code: requeued.why };
     ownWrites.remember(requeued.job, requeued.sequence);
@@ -103,9 +101,9 @@ function actOn(
       ? { id, outcome: "unchanged" }
       : { id, outcome: "changed", jobId: requeued.job.jobId };
   };
-  const ignore = async (id: string, { job, run }: RunRef, isOurs: boolean): Promise<Acted> => {
+  const ignore = async (id: string, { job, run }: RunRef, from: JobVersion, isOurs: boolean): Promise<Acted> => {
     const command = { type: "IgnoreDeadLetter", at: now(), run, reason: reason ?? "" } as const;
-    const outcome = await handleCommand(log, job, command, cause);
+    const outcome = await handleCommand(log, job, command, cause, { from });
     if (outcome.outcome === "rejected") return { id, outcome: "skipped", code: outcome.rejection.code };
     if (outcome.events.length === 0 && !isOurs) return { id, outcome: "unchanged" };
     ownWrites.remember(job, outcome.sequence);
@@ -116,9 +114,12 @@ function actOn(
     const letter = toRunRef(context, id);
     if (letter === null) return { id, outcome: "skipped", code: "dead-letter-not-found" };
     try {
+      const decisions = await log.readDecisions(letter.job);
       // Before it is acted upon again: a requeue that broke off has decided, and not made its job.
-      const isOurs = isAgain && (await isDone(letter));
-      return await (asked.action === "requeue" ? requeue : ignore)(id, letter, isOurs);
+      const ours = { type: decidedBy[asked.action], actor: cause.actor, asOf };
+      const isOurs = isAgain && isDecided(decisions, ours);
+      const act = asked.action === "requeue" ? requeue : ignore;
+      return await act(id, letter, foldDecisions(decisions), isOurs);
     } catch (failure) {
       if (failure instanceof Archived) return { id, outcome: "skipped", code: "archived" };
       throw failure;
