@@ -1,7 +1,8 @@
 import { stateAfter } from "../domain/job/decider.ts";
 import type { JobEvent, JobSettings } from "../domain/job/events.ts";
-import { foldJobView, type JobStatus } from "../domain/job/job-view.ts";
+import { foldJobView, type JobStatus, type JobView } from "../domain/job/job-view.ts";
 import type { JobState } from "../domain/job/state.ts";
+import type { Instant } from "../domain/message.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
 import type { WorkerState } from "../workers/membership.ts";
 import type { MailOfJob } from "./mail-of-job.ts";
@@ -26,6 +27,7 @@ export type GroupOrder = { readonly head: string | null; readonly before: number
 /** What is known of a job besides its decisions; null for what its status makes no one ask. */
 export type FactsOfJob = {
   readonly jobId: string;
+  readonly now: Instant;
   readonly decisions: readonly StoredEvent<JobEvent>[];
   /** The live workers of all processes. */
   readonly workers: Asked<readonly WorkerState[]> | null;
@@ -37,6 +39,12 @@ export type FactsOfJob = {
 
 export type ExplainedJob = Explanation & { readonly status: JobStatus };
 
+/** Since when a job whose time has come waits for a worker: its status says so only once one has taken it. */
+export function dueSince({ status, settings, nextAttemptAt }: JobView, now: Instant): Instant | null {
+  const time = status === "scheduled" ? settings.scheduledAt : status === "retrying" ? nextAttemptAt : null;
+  return time !== null && time <= now ? time : null;
+}
+
 /** Why a job is where it is, and what it waits for; the first reason is the nearest one. Null for what is no job. */
 export function explainJob(facts: FactsOfJob): ExplainedJob | null {
   const events = facts.decisions.map(({ event }) => event);
@@ -46,6 +54,7 @@ export function explainJob(facts: FactsOfJob): ExplainedJob | null {
   const answer = (...reasons: readonly Reason[]): ExplainedJob => ({ status, reasons, notKnown: notKnownOf(facts) });
   const last = lastOf(facts.decisions, openingOrEnding);
   const since = last?.event.at ?? view.createdAt;
+  const due = dueSince(view, facts.now);
   switch (status) {
     case "completed":
       return answer(reason("completed", view.completedAt, "The job has ended: it completed."));
@@ -64,14 +73,20 @@ export function explainJob(facts: FactsOfJob): ExplainedJob | null {
       return answer(reason("paused", by?.event.at ?? since, `The job was paused${why}.`, { changedBy: "a resume" }));
     }
     case "scheduled": {
+      if (due !== null && settings.groupSha256 !== null) return answer(...reasonsOfGroup(facts, due));
+      if (due !== null) return answer(...reasonsOfQueue(facts, settings, due));
       const until = settings.scheduledAt;
       const message = `The job is scheduled for ${until}.`;
       return answer(reason("scheduled", since, message, { until, changedBy: "a new scheduledAt" }));
     }
     case "retrying": {
-      const message = `Attempt ${view.attempt} of ${settings.maxAttempts} ended with ${error?.code}: ${error?.message} The next one is at ${nextAttemptAt}.`;
+      const next = due === null ? `is at ${nextAttemptAt}` : `was due at ${due}`;
+      const message = `Attempt ${view.attempt} of ${settings.maxAttempts} ended with ${error?.code}: ${error?.message} The next one ${next}.`;
+      const change = due === null ? { until: nextAttemptAt } : { changedBy: "a worker that takes it" };
+      const { workers } = facts;
       return answer(
-        reason("next-attempt", since, message, { until: nextAttemptAt }),
+        reason("next-attempt", since, message, change),
+        ...(due !== null && workers?.known ? reasonsOfWorkers(workers.fact, settings.type) : []),
         ...reasonsOfMail(facts, settings),
       );
     }

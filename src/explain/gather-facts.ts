@@ -5,7 +5,7 @@ import { hasMailingEnded } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import type { Membership } from "../workers/membership.ts";
-import { type ExplainedJob, explainJob, type GroupOrder, type JobsAhead } from "./explain-job.ts";
+import { dueSince, type ExplainedJob, explainJob, type GroupOrder, type JobsAhead } from "./explain-job.ts";
 import { type ExplainedMailing, explainMailing, mailingAfterDecisions, type OpenParts } from "./explain-mailing.ts";
 import { type MailSources, readMailOfJob } from "./mail-of-job.ts";
 import type { Asked } from "./reason.ts";
@@ -42,10 +42,14 @@ export async function explainJobNow(ports: ExplainPorts, job: JobRef): Promise<E
   if (view === null || stateAfter(decisions.map(({ event }) => event)).status === "absent") return null;
   const { status, settings, createdAt } = view;
   const { groupSha256 } = settings;
+  const now = ports.now();
+  const isDue = dueSince(view, now) !== null;
   // The place of a job that was resumed, rescheduled or retried does not follow from when it was created.
   const [workers, group, ahead] = await Promise.all([
-    mayWaitForWorkers.includes(status) ? ask(ports, ports.workers) : null,
-    status === "pending" && groupSha256 !== null ? ask(ports, () => ports.group(job, groupSha256)) : null,
+    mayWaitForWorkers.includes(status) || isDue ? ask(ports, ports.workers) : null,
+    (status === "pending" || (status === "scheduled" && isDue)) && groupSha256 !== null
+      ? ask(ports, () => ports.group(job, groupSha256))
+      : null,
     status === "queued" && decisions.length === 1
       ? ask(ports, () => jobsAhead(ports, job.tenant, createdAt, settings))
       : null,
@@ -53,10 +57,11 @@ export async function explainJobNow(ports: ExplainPorts, job: JobRef): Promise<E
   const live = workers?.known ? workers.fact : [];
   const asked = { job, settings, decisions };
   const sources = { ...ports.mail, log: ports.log };
-  const mail = mayWaitForMail.includes(status)
-    ? await ask(ports, () => readMailOfJob(sources, asked, live, Date.parse(ports.now())))
-    : null;
-  return explainJob({ jobId: job.jobId, decisions, workers, group, ahead, mail });
+  const mail =
+    mayWaitForMail.includes(status) || isDue
+      ? await ask(ports, () => readMailOfJob(sources, asked, live, Date.parse(now)))
+      : null;
+  return explainJob({ jobId: job.jobId, now, decisions, workers, group, ahead, mail });
 }
 
 /** The same for a mailing. */

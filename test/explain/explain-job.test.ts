@@ -44,8 +44,10 @@ const worker = (some: Partial<WorkerState> = {}): WorkerState => ({
 const known = <Fact>(fact: Fact) => ({ known: true, fact }) as const;
 const unknown = { known: false } as const;
 
-const explain = (events: readonly JobEvent[], facts: Partial<FactsOfJob> = {}) =>
-  explainJob({ jobId, decisions: stored(...events), workers: null, group: null, ahead: null, mail: null, ...facts });
+const explain = (events: readonly JobEvent[], facts: Partial<FactsOfJob> = {}) => {
+  const nothing = { workers: null, group: null, ahead: null, mail: null };
+  return explainJob({ jobId, now, decisions: stored(...events), ...nothing, ...facts });
+};
 
 const codesOf = (...given: Parameters<typeof explain>) => explain(...given)?.reasons.map(({ code }) => code);
 
@@ -102,6 +104,30 @@ describe("The explanation of a job", () => {
     expect(retrying[3]?.message).to.match(/So has 1 other receiver of its recipients\.$/);
     expect(codesOf([queued, jobStarted()], { mail: facts.mail })).to.include("receiver-slowed");
     expect(explain([queued, jobStarted()], { mail: unknown })?.notKnown).to.deep.equal(["receivers"]);
+  });
+
+  it("says what keeps one from being taken whose time has come, and since when it waits", () => {
+    const scheduled = jobCreated({ scheduledAt: later });
+    const due = { now: later, workers: known([]) };
+    expect(explain([scheduled], due)?.reasons).to.deep.include({
+      code: "no-worker",
+      since: null,
+      message: `No worker for jobs of type ${settings.type} answers.`,
+      until: null,
+      changedBy: "the start of a worker",
+    });
+    expect(explain([scheduled], { ...due, workers: free })?.reasons[0]).to.include({
+      code: "worker-awaited",
+      since: later,
+    });
+    const grouped = jobCreated({ scheduledAt: later, groupSha256: "c".repeat(64) });
+    const group = known({ head: otherId, before: 2, isAll: true });
+    expect(codesOf([grouped], { ...due, group })).to.deep.equal(["group-waits"]);
+    const retried = [queued, jobStarted(), jobRetryScheduled({ nextAttemptAt: later })];
+    const [reason, ...others] = explain(retried, due)?.reasons ?? [];
+    expect(reason).to.include({ code: "next-attempt", until: null, changedBy: "a worker that takes it" });
+    expect(reason?.message).to.include(`The next one was due at ${later}.`);
+    expect(others.map(({ code }) => code)).to.deep.equal(["no-worker"]);
   });
 
   it("says until when a scheduled one waits", () => {

@@ -156,6 +156,11 @@ export const ofDevelopers: Readonly<Record<string, readonly Executed[]>> = {
     ["`GET /api/jobs/:id/explain` and", "test/journey/explain.test.ts", "is which parts of a mailing are left"],
     ["`code` is stable, `since`", explainJob, "says who paused it, why, and what ends that"],
     ["`waybill jobs explain` prints", ...ownBlocks],
+    [
+      "A job whose time has come keeps the status",
+      explainJob,
+      "says what keeps one from being taken whose time has come",
+    ],
     ["Where a job is, the log says", "test/journey/explain.test.ts", "is said without what only a read model knows"],
     ["What could not be found out", explainJob, "names what is not known, and guesses nothing about it"],
     ["Since when a breaker is open", explainJob, "with no time for it, which no other process knows"],
