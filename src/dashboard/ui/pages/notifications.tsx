@@ -91,7 +91,7 @@ const mark = (id: string): Promise<unknown> =>
 /** Also those on other pages. */
 async function markAll(): Promise<void> {
   let answer: NotificationsRead;
-  do answer = await send<NotificationsRead>("POST", "api/notifications/read");
+  do answer = await send<NotificationsRead>("POST", "api/notifications/read", { isSameTwice: true });
   while (answer.hasMore);
 }
 
