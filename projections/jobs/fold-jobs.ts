@@ -98,6 +98,17 @@ function foldInto(job: FoldingJob, stored: StoredEvent, activities: Activities):
   if (job.view.completedAt !== null || event.type === "JobContentErased") job.notes.isClosed = true;
 }
 
-/** Since when a worker could have taken the job; null for a job that does not wait for one. Queued, it waits on. */
-const waitingSince = (before: Instant | null, { status }: JobView, at: Instant): Instant | null =>
-  status === "pending" || status === "queued" ? (before ?? at) : null;
+/**
+ * Since when a worker could have taken the job, or from when on one may; null for a job that does not wait for one. Queued,
+ * it waits on.
+ */
+function waitingSince(
+  before: Instant | null,
+  { status, settings, nextAttemptAt }: JobView,
+  at: Instant,
+): Instant | null {
+  if (status === "scheduled") return settings.scheduledAt;
+  if (status === "retrying") return nextAttemptAt;
+  if (status !== "pending" && status !== "queued") return null;
+  return before !== null && before < at ? before : at;
+}

@@ -15,7 +15,7 @@ export type ProjectedJob = JobRef & {
   /** 1 for each recipient that has a row of its own. */
   readonly hasRow: Uint8Array;
   readonly runBeganAt: Instant;
-  /** Null for a job that does not wait for a worker. */
+  /** Also a time that is still to come; null for a job that does not wait for a worker. */
   readonly waitingSince: Instant | null;
   readonly lastSequence: number;
   /** That of its last outcome that counts; 0 before the first. */

@@ -4,13 +4,13 @@ import type { JobStatus } from "../../../src/domain/job/job-view.ts";
 import type { Instant } from "../../../src/domain/message.ts";
 import { readCheckpoint } from "../../following/checkpoint.ts";
 import { onReadableRows } from "../../following/readable-rows.ts";
-import { toInstantOrNull } from "../../instants.ts";
+import { toDate, toInstantOrNull } from "../../instants.ts";
 import { jobsProjector } from "../projector.ts";
 import { jobTables } from "../tables.ts";
 import { type Activity, activities } from "./activities.ts";
 import { keptMinutesMs } from "./write-activities.ts";
 
-/** How many jobs wait for a worker, and since when the longest wait lasts. */
+/** How many jobs wait for a worker, those included whose time has come, and since when the longest wait lasts. */
 export type Waiting = { readonly jobs: number; readonly oldestSince: Instant | null };
 
 /** What happened since `from`, which is the start of a minute. */
@@ -50,16 +50,18 @@ export const createStatsQueries = (db: Knex): StatsQueries =>
     read: async (tenant, now, minutes) => {
       // Reads the checkpoint first: the rows are then at least as new as it.
       const checkpoint = await readCheckpoint(db, jobsProjector.name);
-      const [counts, oldest, periods] = await Promise.all([
+      const [counts, due, oldest, periods] = await Promise.all([
         readCounts(db, tenant),
-        readOldest(db, tenant),
+        readDue(db, tenant, now),
+        readOldest(db, tenant, now),
         Promise.all(minutes.map((some) => readPeriod(db, tenant, startOf(now, some)))),
       ]);
       const waiting = priorities.map((priority, index) => {
         const itsCounts = counts.filter(
           (count) => count.priority === priority && waitingStatuses.includes(count.status),
         );
-        return [priority, { jobs: sumOf(itsCounts), oldestSince: toInstantOrNull(oldest[index] ?? null) }] as const;
+        const jobs = sumOf(itsCounts) + (due[index] ?? 0);
+        return [priority, { jobs, oldestSince: toInstantOrNull(oldest[index] ?? null) }] as const;
       });
       const statuses = [...new Set(counts.map(({ status }) => status))];
       const byStatus = (sum: (some: readonly Count[]) => number): ReadonlyMap<JobStatus, number> =>
@@ -104,18 +106,32 @@ async function readCounts(db: Knex, tenant: string | null): Promise<readonly Cou
   return rows.map((row) => ({ ...row, jobs: Number(row.jobs), unsent: Number(row.unsent) }));
 }
 
-/** Reads one entry of an index for each priority: a grouping would read the whole index. */
-const readOldest = (db: Knex, tenant: string | null): Promise<readonly (Date | null)[]> =>
+/** How many jobs of each priority wait for a worker since their time has come. They are few, as long as there are workers. */
+const readDue = (db: Knex, tenant: string | null, now: Instant): Promise<readonly number[]> =>
   Promise.all(
     priorities.map(async (priority) => {
-      const row = await db(jobTables("").waiting)
-        .modify(ofTenant, tenant)
-        .where({ priority })
-        .orderBy("waiting_since")
-        .first("waiting_since");
-      return (row?.waiting_since as Date | undefined) ?? null;
+      const [row] = await waitingAt(db, tenant, now).where({ priority, is_timed: 1 }).count({ jobs: "*" });
+      return Number(row?.["jobs"] ?? 0);
     }),
   );
+
+/** Reads two entries of an index for each priority: a grouping would read the whole index. */
+const readOldest = (db: Knex, tenant: string | null, now: Instant): Promise<readonly (Date | null)[]> =>
+  Promise.all(
+    priorities.map(async (priority) => {
+      const firstOf = async (is_timed: 0 | 1): Promise<readonly Date[]> =>
+        await waitingAt(db, tenant, now)
+          .where({ priority, is_timed })
+          .orderBy("waiting_since")
+          .limit(1)
+          .pluck("waiting_since");
+      const [first = null, other = first] = (await Promise.all([firstOf(0), firstOf(1)])).flat();
+      return first !== null && other !== null && other < first ? other : first;
+    }),
+  );
+
+const waitingAt = (db: Knex, tenant: string | null, now: Instant) =>
+  db(jobTables("").waiting).modify(ofTenant, tenant).where("waiting_since", "<=", toDate(now));
 
 async function readPeriod(db: Knex, tenant: string | null, from: Date): Promise<Period> {
   const sums = Object.fromEntries(activities.map((activity) => [activity, activity]));

@@ -6,15 +6,19 @@ export const statsTables = (suffix: Suffix) => ({
   hours: `stats_hours${suffix}`,
 });
 
-/** The jobs that wait for a worker. */
+/**
+ * The jobs that wait for a worker. Those with `is_timed` are scheduled, or wait for their next attempt, and wait for one once
+ * `waiting_since` has come: no event says so.
+ */
 const waiting = `
   job_id VARCHAR(64) NOT NULL,
   tenant VARCHAR(64) NOT NULL,
   priority VARCHAR(16) NOT NULL,
+  is_timed TINYINT NOT NULL,
   waiting_since DATETIME(3) NOT NULL,
   PRIMARY KEY (job_id),
-  KEY by_tenant_and_wait (tenant, priority, waiting_since),
-  KEY by_wait (priority, waiting_since)`;
+  KEY by_tenant_and_wait (tenant, priority, is_timed, waiting_since),
+  KEY by_wait (priority, is_timed, waiting_since)`;
 
 /** What happened in each stretch of time, a minute or an hour, that had an event: `column` is its beginning. */
 const stretches = (column: "minute" | "hour") => `

@@ -61,9 +61,10 @@ describe("the counts of any histories of some jobs", () => {
         const stats = await countsOf(histories, size);
         const views = histories.map((history) => viewOf(...history));
         const statuses = views.map(({ status }) => status);
+        const waiting = views.filter((view) => isWaiting(view) || isDue(view));
         expect(new Map([...stats.jobs].filter(([, jobs]) => jobs > 0))).to.deep.equal(countOf(statuses));
-        expect(stats.waiting.get("normal")?.jobs).to.equal(statuses.filter(isWaiting).length);
-        expect(stats.waiting.get("normal")?.oldestSince !== null).to.equal(statuses.some(isWaiting));
+        expect(stats.waiting.get("normal")?.jobs).to.equal(waiting.length);
+        expect(stats.waiting.get("normal")?.oldestSince !== null).to.equal(waiting.length > 0);
         expect(new Map([...stats.unsent].filter(([, unsent]) => unsent > 0))).to.deep.equal(unsentOf(views));
         const sent = views.flatMap(({ ledger }) => [...ledger.cells]).filter((value) => everSent.includes(value));
         expect(stats.periods[0]?.counts.mails_sent).to.equal(sent.length);
@@ -77,10 +78,17 @@ describe("the counts of any histories of some jobs", () => {
 /** A recipient that was sent stays so whatever is retried. */
 const everSent: readonly number[] = [cell.sent, cell.failedYetSent, cell.unknownYetSent, cell.suppressedYetSent];
 
-const isWaiting = (status: JobStatus): boolean => status === "pending" || status === "queued";
+type View = ReturnType<typeof viewOf>;
+
+const isWaiting = ({ status }: View): boolean => status === "pending" || status === "queued";
+
+/** At the time at which the counts are asked for. */
+const isDue = ({ status, settings, nextAttemptAt }: View): boolean =>
+  (status === "scheduled" && settings.scheduledAt !== null && settings.scheduledAt <= later) ||
+  (status === "retrying" && nextAttemptAt !== null && nextAttemptAt <= later);
 
 /** Those that nobody has tried to serve, are being served, or were put off; nobody serves them once the job has ended. */
-function unsentOf(views: readonly ReturnType<typeof viewOf>[]): ReadonlyMap<JobStatus, number> {
+function unsentOf(views: readonly View[]): ReadonlyMap<JobStatus, number> {
   const unsent = new Map<JobStatus, number>();
   const open: readonly number[] = [cell.pending, cell.claimed, cell.deferred];
   for (const { status, completedAt, ledger } of views) {
