@@ -1,9 +1,9 @@
 import type { EventLog, JobRef } from "../../event-log/event-log.ts";
 
-/** So many missing turns of a tenant are put until one of them has begun, and then so many times as many. */
+/** So many missing turns of a tenant are put until they begin, and then so many times as many. */
 const mostAtFirst = 1000;
 const timesOnceBegun = 10;
-/** Of those that were put, so many are asked whether they have begun. */
+/** Of those that were put, so many are asked whether they have begun: half of them, or it is a trickle that more would not widen. */
 const mostAsked = 10;
 
 type OfTenant = { readonly most: number; missing: number; put: number; readonly asked: JobRef[] };
@@ -12,14 +12,14 @@ type OfTenant = { readonly most: number; missing: number; put: number; readonly 
 export type SlowStart = {
   /** For one comparison: whether to put this turn, which is missing. Throws Unavailable. */
   choose(): Promise<(missing: JobRef) => boolean>;
-  /** Whether turns were left out of a tenant of which one that was put has begun since. Throws Unavailable. */
+  /** Whether turns were left out of a tenant of which those that were put begin. Throws Unavailable. */
   haveBegun(): Promise<boolean>;
 };
 
 /**
  * A missing turn may have been lost, or a worker has dropped it, as it does where very many jobs of a tenant cannot begin (see
  * createPostponing): all put again, all would be looked at and dropped each minute. So of a tenant that misses very many, some
- * are put, others each time, and far more once one of them has begun.
+ * are put, others each time, and far more once these begin.
  */
 export function createSlowStart(log: Pick<EventLog, "lastDecision" | "state">): SlowStart {
   let tenants = new Map<string, OfTenant>();
@@ -29,7 +29,7 @@ export function createSlowStart(log: Pick<EventLog, "lastDecision" | "state">): 
   const hasBegun = async ({ missing, put, asked }: OfTenant): Promise<boolean> => {
     if (missing === put) return false;
     const decisions = await Promise.all(asked.map((job) => log.lastDecision(job)));
-    return decisions.some((sequence) => sequence > lastSequence);
+    return decisions.filter((sequence) => sequence > lastSequence).length >= asked.length / 2;
   };
   const thoseThatBegan = async (): Promise<ReadonlySet<string>> => {
     const began = new Set<string>();
