@@ -32,7 +32,13 @@ describe("The connections to a mail server", () => {
     };
     await pause(5);
     ends.add(end);
-    return { send: () => Promise.reject(new Error()), canGoOn: async () => isOpen, sent: () => 1, quit: end, close: end };
+    return {
+      send: () => Promise.reject(new Error()),
+      canGoOn: async () => isOpen,
+      sent: () => 1,
+      quit: end,
+      close: end,
+    };
   };
   beforeEach(() => {
     [allowed, asked, open, most] = [3, 0, 0, 0];
