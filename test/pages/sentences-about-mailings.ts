@@ -145,6 +145,17 @@ export const ofDevelopers: Readonly<Record<string, readonly Executed[]>> = {
     ["**A mailing** has `recipientsOf`", firing, "leaves out of a mailing who was erased from the other one"],
     ["Then it starts.", firing, "makes a mailing with the recipients that another one has, and starts it"],
     ["Where an approval is needed it waits", firing, "by another key than that which made the schedule"],
+    [
+      "`RETENTION_DAYS` erases the recipients",
+      firing,
+      "fails a mailing that nobody would get, and leaves no draft of it",
+    ],
+    ["So name a younger mailing in time", firing, "leaves out of a mailing who was erased from the other one"],
+    [
+      "If the schedule is changed while it makes",
+      firing,
+      "sends no letter to recipients for whom it was not meant, where it was changed in the midst of making a mailing",
+    ],
     ["`GET /api/schedules` lists them", schedules, "are listed, the newest first, without their templates"],
     ["`fired` with the id of the job", schedules, "show what became of their times"],
     ["`PUT` replaces all of it", firing, "leaves what it has made when it is deleted"],
