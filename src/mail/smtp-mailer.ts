@@ -5,6 +5,7 @@ import type { DkimSettings } from "./dkim.ts";
 import { type Letter, type Mail, type Mailer, MailWithdrawn } from "./mailer.ts";
 import { maskReply } from "./mask-reply.ts";
 import type { ReceiverPatience } from "./receiver-patience.ts";
+import type { Transaction } from "./smtp-dialogue.ts";
 import { failureOf, type SmtpFailure, unsendable } from "./smtp-failure.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
 import { readFailure, sessionError } from "./smtp-reply.ts";
@@ -74,7 +75,7 @@ export function createSmtpMailer({ url, maxConnections, dkim = null, patience, .
         return await session.send(envelope, message, async () => {
           if (performance.now() - askedAt > answerHoldsMs) await askAgain(mail);
         });
-      });
+      }, isOneTooMany);
       if (transaction.kind === "taken") return { kind: "sent", response: mask(transaction.response) };
       return readFailure(transaction.failure, transaction.mayBeTaken ? "written" : "begun", mask);
     } catch (failure) {
@@ -89,7 +90,7 @@ export function createSmtpMailer({ url, maxConnections, dkim = null, patience, .
       let outcome = await sendOnce(mail);
       for (let tries = 1; isWorthAnotherConnection(outcome) && tries < triesOnConnections; tries += 1) {
         // What ended this connection may also have ended the idle ones, without their noticing.
-        pool.closeIdle();
+        if (outcome.kind === "unavailable") pool.closeIdle();
         outcome = await sendOnce(mail);
       }
       return patience?.(mail.to, outcome) ?? outcome;
@@ -133,11 +134,21 @@ function fromUrl(url: string): Pick<SessionOptions, "host" | "port" | "secure" |
   };
 }
 
+/** In answer to a mail, Microsoft 365 says so of the connections of an account beyond three. Others say it as they greet. */
+const tooManyConnections = 432;
+
+const isOneTooMany = (transaction: Transaction): boolean =>
+  transaction.kind === "failed" && transaction.failure.responseCode === tooManyConnections;
+
 /**
  * Not after a refused password: the server would refuse it again, and may lock the account. Nor where it says that its
  * policy wants fewer mails (4.7).
  */
-const isWorthAnotherConnection = (outcome: SendOutcome): boolean =>
-  outcome.kind === "unavailable" &&
-  outcome.error.code === "smtp-unavailable" &&
-  outcome.ofMail?.statusCode?.startsWith("4.7.") !== true;
+function isWorthAnotherConnection(outcome: SendOutcome): boolean {
+  if (outcome.kind === "deferred") return outcome.error.replyCode === tooManyConnections;
+  return (
+    outcome.kind === "unavailable" &&
+    outcome.error.code === "smtp-unavailable" &&
+    outcome.ofMail?.statusCode?.startsWith("4.7.") !== true
+  );
+}

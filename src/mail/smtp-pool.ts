@@ -1,8 +1,14 @@
 import type { SmtpSession } from "./smtp-session.ts";
 
 export type SmtpPool = {
-  /** Lends a session for one mail. Opens a session if none is idle, and waits if the maximum number is open. */
-  readonly use: <Result>(work: (session: SmtpSession) => Promise<Result>) => Promise<Result>;
+  /**
+   * Lends a session for one mail. Opens a session if none is idle, and waits if the maximum number is open. One that is one
+   * too many for the server, as the result says, is closed, and no other takes its place for a while.
+   */
+  readonly use: <Result>(
+    work: (session: SmtpSession) => Promise<Result>,
+    isOneTooMany?: (result: Result) => boolean,
+  ) => Promise<Result>;
   /** Closes every idle session. */
   readonly closeIdle: () => void;
   /** Closes idle sessions now, and those in use as soon as their mail is over. Rejects the calls that still wait. */
@@ -37,6 +43,9 @@ export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>
   /** The session used last is used next, so that surplus sessions grow old. */
   const idle: { readonly session: SmtpSession; readonly sinceMs: number }[] = [];
   const leaving = new Set<SmtpSession>();
+  const surplus = new Set<SmtpSession>();
+  /** Of those in use, which have ended; what follows from that, the result of their work tells. */
+  const inUse = new Map<SmtpSession, { hasEnded: boolean }>();
   const waiting: Waiting[] = [];
   /** Each other one of the `size` is open, or is being opened. */
   let free = size;
@@ -44,23 +53,36 @@ export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>
   let askForMoreAt: number | null = null;
   let isClosed = false;
 
-  const release = (): void => {
-    free += 1;
-    const isNoneLeft = free === size;
-    if (isNoneLeft) askForMoreAt = null;
-    for (const next of waiting.splice(0, isNoneLeft ? free : 1)) {
+  const letOpen = (count: number): void => {
+    for (const next of waiting.splice(0, count)) {
       free -= 1;
       next.take(null);
     }
   };
+  const release = (): void => {
+    free += 1;
+    if (free === size) askForMoreAt = null;
+    letOpen(free === size ? size : 1);
+  };
   const forget = (session: SmtpSession): void => {
+    const use = inUse.get(session);
+    if (use !== undefined) {
+      use.hasEnded = true;
+      return;
+    }
     leaving.delete(session);
     const index = idle.findIndex((candidate) => candidate.session === session);
     if (index >= 0) idle.splice(index, 1);
-    release();
+    if (!surplus.delete(session)) {
+      release();
+      return;
+    }
+    free += 1;
+    // The others wait for the one that opens now.
+    if (free === size) letOpen(1);
   };
   const openOne = async (): Promise<SmtpSession> => {
-    const isForMore = askForMoreAt !== null;
+    const isForMore = askForMoreAt !== null && free < size - 1;
     if (isForMore) askForMoreAt = performance.now() + askForMoreEveryMs;
     try {
       const session: SmtpSession = await open(() => forget(session));
@@ -119,12 +141,21 @@ export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>
   }, checkIdleEveryMs).unref();
 
   return {
-    use: async (work) => {
+    use: async (work, isOneTooMany = () => false) => {
       const session = await borrow();
+      const use = { hasEnded: false };
+      inUse.set(session, use);
       try {
-        return await work(session);
+        const result = await work(session);
+        if (isOneTooMany(result)) surplus.add(session);
+        return result;
       } finally {
-        void giveBack(session);
+        inUse.delete(session);
+        const isSurplus = surplus.has(session);
+        if (isSurplus) askForMoreAt = performance.now() + askForMoreEveryMs;
+        if (use.hasEnded) forget(session);
+        else if (isSurplus) dismiss(session);
+        else void giveBack(session);
       }
     },
     closeIdle,

@@ -70,6 +70,24 @@ describe("The connections to a mail server", () => {
     expect([most, asked]).to.deep.equal([10, 10]);
   });
 
+  it("are closed where the server says in answer to a mail that they are too many, and no others are opened instead", async () => {
+    allowed = 50;
+    const carry = async (): Promise<string> => {
+      const result = await pool.use(
+        async () => {
+          const said = open > 3 ? "too many" : "sent";
+          await pause(1);
+          return said;
+        },
+        (said) => said === "too many",
+      );
+      return result === "sent" ? result : await carry();
+    };
+    expect(await Promise.all(Array.from({ length: 200 }, carry))).to.deep.equal(Array(200).fill("sent"));
+    expect(asked).to.be.at.most(13);
+    expect(open).to.be.within(1, 3);
+  });
+
   it("are replaced by as many when they end", async () => {
     await use(50);
     const using = use(100);

@@ -261,6 +261,19 @@ describe("a session with the mail server", () => {
       expect(server.connections()).to.equal(10);
     });
 
+    it("is closed where the server says in answer to a mail that it is one too many, and another one carries the mail", async () => {
+      await mailer.close();
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 10, timeoutMs: 5000, answerTimeoutMs: 5000 });
+      for (let mails = 0; mails < 7; mails += 1)
+        server.next("MAIL", "432 4.3.2 Concurrent connections limit exceeded.");
+      const outcomes = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => mailer.send(mailTo(`r${index}@x.org`))),
+      );
+      expect(outcomes.map(({ kind }) => kind)).to.deep.equal(Array(30).fill("sent"));
+      expect(server.connections()).to.equal(10);
+      await eventually(() => expect(server.openConnections()).to.equal(3));
+    });
+
     it("leaves none idle that would take the place of a probe", async () => {
       await mailer.send(ada);
       expect(await mailer.probe()).to.deep.equal({ kind: "ready" });

@@ -1,6 +1,6 @@
 import type { DeliveryError } from "../recipients/events.ts";
 
-const replies: readonly number[] = [421, 450, 451, 452, 454];
+const replies: readonly number[] = [421, 432, 450, 451, 452, 454];
 const policy = /^4\.7\./;
 /** RFC 3463: the status of an address, and of a mailbox. */
 const ofOneRecipient = /^4\.[12]\./;

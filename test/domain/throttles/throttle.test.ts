@@ -196,7 +196,14 @@ describe("an answer of a mail server", () => {
     statusCode: /^\d{3} (4\.\d+\.\d+)/.exec(message)?.[1] ?? null,
   });
 
-  for (const text of ["421 too many", "450 later", "451 4.7.1 slow down", "452 4.3.1 full", "454 4.7.0 later"]) {
+  for (const text of [
+    "421 too many",
+    "432 4.3.2 slow",
+    "450 later",
+    "451 4.7.1 slow down",
+    "452 4.3.1 full",
+    "454 4.7.0 later",
+  ]) {
     it(`asks for patience: ${text}`, () => expect(asksForPatience(answered(text))).to.equal(true));
   }
 
