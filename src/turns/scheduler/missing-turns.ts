@@ -81,7 +81,7 @@ export function createMissingTurns(
     let pauseMs = againAfterMs;
     try {
       const putAgain = await compare();
-      if (!isAnew) pauseMs = compareEveryMs;
+      if (!isAnew) pauseMs = slowStart.isPartial() ? compareEveryMs / 4 : compareEveryMs;
       else if (putAgain > 0) report.lost(putAgain);
       isAnew = false;
     } finally {

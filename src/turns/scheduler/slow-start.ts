@@ -1,7 +1,7 @@
 import type { EventLog, JobRef } from "../../event-log/event-log.ts";
 
 /** So many missing turns of a tenant are put until they begin, and then so many times as many. */
-const mostAtFirst = 1000;
+const mostAtFirst = 250;
 const timesOnceBegun = 10;
 /** Of those that were put, so many are asked whether they have begun: half of them, or it is a trickle that more would not widen. */
 const mostAsked = 10;
@@ -12,6 +12,8 @@ type OfTenant = { readonly most: number; missing: number; put: number; readonly 
 export type SlowStart = {
   /** For one comparison: whether to put this turn, which is missing. Throws Unavailable. */
   choose(): Promise<(missing: JobRef) => boolean>;
+  /** Whether turns were left out. */
+  isPartial(): boolean;
   /** Whether turns were left out of a tenant of which those that were put begin. Throws Unavailable. */
   haveBegun(): Promise<boolean>;
 };
@@ -26,10 +28,11 @@ export function createSlowStart(log: Pick<EventLog, "lastDecision" | "state">): 
   /** Where the log ended before these were put. */
   let lastSequence = 0;
 
-  const hasBegun = async ({ missing, put, asked }: OfTenant): Promise<boolean> => {
-    if (missing === put) return false;
-    const decisions = await Promise.all(asked.map((job) => log.lastDecision(job)));
-    return decisions.filter((sequence) => sequence > lastSequence).length >= asked.length / 2;
+  const isPartial = ({ missing, put }: OfTenant): boolean => missing > put;
+  const hasBegun = async (known: OfTenant): Promise<boolean> => {
+    if (!isPartial(known)) return false;
+    const decisions = await Promise.all(known.asked.map((job) => log.lastDecision(job)));
+    return decisions.filter((sequence) => sequence > lastSequence).length >= known.asked.length / 2;
   };
   const thoseThatBegan = async (): Promise<ReadonlySet<string>> => {
     const began = new Set<string>();
@@ -38,6 +41,7 @@ export function createSlowStart(log: Pick<EventLog, "lastDecision" | "state">): 
   };
 
   return {
+    isPartial: () => [...tenants.values()].some(isPartial),
     haveBegun: async () => (await thoseThatBegan()).size > 0,
     choose: async () => {
       const [before, began] = [tenants, await thoseThatBegan()];
