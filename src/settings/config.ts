@@ -13,6 +13,7 @@ import {
   readPublicUrl,
   readReturnPath,
   readSmtp,
+  readSmtpUrl,
 } from "./mail-settings.ts";
 import { readNatsSettings, readPrefix } from "./nats-settings.ts";
 import { readSealSettings } from "./seal-settings.ts";
@@ -47,7 +48,7 @@ function readAll(read: SettingReader) {
     /** The addresses of servers; null: Waybill starts its own server (see standalone). */
     nats: readNatsSettings(read),
     mysqlUrl: readMysqlUrl(read),
-    smtpUrl: read.url("SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:port or smtps://…"),
+    smtpUrl: readSmtpUrl(read),
     mailFrom: readMailFrom(read),
     /** The address to which mail servers report what did not arrive; null: mails have their sender as return path. */
     mailReturnPath: readReturnPath(read),

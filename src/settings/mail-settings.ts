@@ -14,6 +14,18 @@ export function readMailFrom(read: SettingReader): string {
   return given;
 }
 
+/** Options behind the host, such as `?requireTLS=true` of nodemailer, would be left out without a word. */
+export function readSmtpUrl(read: SettingReader): string | null {
+  const expected = "smtp://user:password@host:port or smtps://…";
+  const url = read.url("SMTP_URL", ["smtp:", "smtps:"], expected);
+  if (url === null) return null;
+  const { pathname, search, hash } = new URL(url);
+  if (!["", "/"].includes(pathname) || search !== "" || hash !== "") {
+    read.fault("SMTP_URL", url, `${expected}, without a path or options`);
+  }
+  return url;
+}
+
 /** How a connection to a mail server is used. */
 export const readSmtp = (read: SettingReader) => ({
   /** For opening a connection, and for each step of a mail but the last. */

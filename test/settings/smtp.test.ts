@@ -19,6 +19,15 @@ describe("the settings of a connection to a mail server", () => {
     syncBuiltinESMExports();
   });
 
+  it("have no options behind the host, which would be left out without a word", () => {
+    for (const url of ["smtp://a", "smtp://u:p@a:587/", "smtps://[::1]:465"]) {
+      expect(readConfig({ SMTP_URL: url }).smtpUrl).to.equal(url);
+    }
+    for (const url of ["smtp://a/?requireTLS=true", "smtp://a:587?pool=true", "smtps://a/mail", "smtp://a#b"]) {
+      expect(() => readConfig({ SMTP_URL: url }), url).to.throw("without a path or options");
+    }
+  });
+
   it("have patience with the answer to a whole mail, and less with each step before", () => {
     expect(readConfig({}).smtp).to.include({ timeoutMs: 20_000, answerTimeoutMs: 600_000 });
     const set = readConfig({ SMTP_TIMEOUT: "5000", SMTP_ANSWER_TIMEOUT: "300000" });
