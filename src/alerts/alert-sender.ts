@@ -31,14 +31,23 @@ type Report = (failure: unknown) => void;
 const tryAgainMs = 1000;
 /** Each waits for its slowest receiver, for a day at most. */
 const atOnce = 1000;
-/** Older alerts are not sent: a sender without a checkpoint starts with the first alert ever recorded. */
+/**
+ * Older alerts are not sent where the sender finds them when it starts: one without a checkpoint starts with the first alert
+ * ever recorded. What comes later is new, whatever the clocks of two processes say.
+ */
 const sentWithinMs = 86_400_000;
 
 /**
  * Sends every alert to every receiver, straight from the log: at least once, retrying for a day if need be. An alert is
  * done once every receiver was notified or given up; after a crash before that it is sent again, with the same id.
+ * `foundUpTo` is the last entry that the log had when this process started.
  */
-export function createAlertSender(receivers: readonly AlertReceiver[], onAttempt: OnAttempt, report: Report): Listener {
+export function createAlertSender(
+  receivers: readonly AlertReceiver[],
+  foundUpTo: number,
+  onAttempt: OnAttempt,
+  report: Report,
+): Listener {
   const notifyOne = async (
     receiver: AlertReceiver,
     entry: StoredEvent<AlertEvent>,
@@ -54,11 +63,17 @@ export function createAlertSender(receivers: readonly AlertReceiver[], onAttempt
       await pause(delayMs, undefined, { signal: stopping });
     }
   };
+  let oldUpTo = foundUpTo;
+  const isLongAgo = ({ sequence, event }: StoredEvent<AlertEvent>): boolean =>
+    sequence <= oldUpTo && Date.now() - Date.parse(event.at) >= sentWithinMs;
   return {
     name: "alerts",
-    beginAfter: () => 0,
+    beginAfter: (lastSequence) => {
+      oldUpTo = Math.max(oldUpTo, lastSequence);
+      return 0;
+    },
     act: (event, { stopping }) => {
-      if (!isAlert(event) || Date.now() - Date.parse(event.event.at) >= sentWithinMs) return null;
+      if (!isAlert(event) || isLongAgo(event)) return null;
       return Promise.all(receivers.map((receiver) => notifyOne(receiver, event, stopping))).then(() => {});
     },
     atOnce,

@@ -52,7 +52,8 @@ export async function startAlerts(parts: Parts, { stats, projectionLags }: Monit
     if (outcome.kind !== "notified") logTrouble(logger, receiver, outcome, entry.event, isLast);
   };
   // It listens even without receivers, so that a receiver which is configured later gets only new alerts.
-  startListener(parts, createAlertSender(await receiversOf(parts), onAttempt, report), report);
+  const { lastSequence } = await parts.patiently(() => log.state());
+  startListener(parts, createAlertSender(await receiversOf(parts), lastSequence, onAttempt, report), report);
   watch.start();
   lifecycle.started("the alerts", watch.stop);
 }

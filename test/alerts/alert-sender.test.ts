@@ -33,6 +33,7 @@ describe("An operator", function () {
   let receiver: Receiver;
   let mailServer: TestMailServer;
   let last: number;
+  let foundUpTo: number | null;
   let attempts: string[];
   let stops: (() => Promise<void>)[];
 
@@ -47,7 +48,7 @@ describe("An operator", function () {
       startReceiver(),
       startMailServer(),
     ]);
-    last = 0;
+    [last, foundUpTo] = [0, null];
     attempts = [];
     stops = [];
   });
@@ -77,7 +78,12 @@ describe("An operator", function () {
     const report = (failure: unknown) => attempts.push(String(failure));
     const sender = createListening(
       { log: opened.log, checkpoints: checkpoints(), report },
-      createAlertSender(receivers, (one, telling, _entry, isLast) => note(one, telling, isLast), report),
+      createAlertSender(
+        receivers,
+        foundUpTo ?? last,
+        (one, telling, _entry, isLast) => note(one, telling, isLast),
+        report,
+      ),
     );
     sender.start();
     stops.push(() => sender.stop(1000));
@@ -156,8 +162,18 @@ describe("An operator", function () {
     expect(receiver.received).to.deep.equal([]);
   });
 
+  it("is sent where the clock of the process that found it was days behind", async () => {
+    startSender(webhook());
+    await allDone();
+    await record(raised(new Date(Date.now() - 172_800_000).toISOString()));
+    await allDone();
+    expect(receiver.received).to.have.lengthOf(1);
+  });
+
   it("is not sent long after it happened, when there is no checkpoint", async () => {
     await record(raised(new Date(Date.now() - 86_400_000).toISOString()));
+    // As in a process that ran already when the checkpoint was lost.
+    foundUpTo = 0;
     startSender(webhook());
     await allDone();
     expect(receiver.received).to.deep.equal([]);
