@@ -44,10 +44,10 @@ export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>
   const idle: { readonly session: SmtpSession; readonly sinceMs: number }[] = [];
   const leaving = new Set<SmtpSession>();
   const surplus = new Set<SmtpSession>();
-  /** Of those in use, which have ended; what follows from that, the result of their work tells. */
+  /** The sessions in use, and whether they have ended: the result of their work tells what follows from that. */
   const inUse = new Map<SmtpSession, { hasEnded: boolean }>();
   const waiting: Waiting[] = [];
-  /** Each other one of the `size` is open, or is being opened. */
+  /** How many more may be opened: the others of the `size` are open, or are being opened. */
   let free = size;
   /** Null as long as the server opens what it is asked for. */
   let askForMoreAt: number | null = null;

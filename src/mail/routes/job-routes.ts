@@ -37,8 +37,9 @@ export type JobRoutes = {
   whyNotBegin(): "no-route" | "away" | null;
   /**
    * Hands a mail to the first route that can be used, and to the next one if that is certainly not to have it: because the
-   * route is away, or because its server does not offer what the mail needs. After a wait, before another route, and once there is a connection, it asks `mayStill` whether the mail
-   * may still be sent; null if it may not, and then no route has it. `hurry` ends a wait.
+   * route is away, or because its server does not offer what the mail needs. After a wait, before another route, and once
+   * there is a connection, it asks `mayStill` whether the mail may still be sent; null if it may not, and then no route has
+   * it. `hurry` ends a wait.
    */
   send(mail: Mail, mayStill: () => Promise<boolean>, hurry: AbortSignal): Promise<RoutedOutcome | null>;
 };

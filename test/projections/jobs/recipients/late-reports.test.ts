@@ -4,11 +4,12 @@ import { jobsProjector } from "../../../../projections/jobs/projector.ts";
 import { createLogQueries } from "../../../../projections/jobs/recipients/log-queries.ts";
 import { inTransaction } from "../../../../src/database/database.ts";
 import type { JobRef } from "../../../../src/event-log/event-log.ts";
-import { placeOf, placeToText } from "../../../../src/event-log/place.ts";
+import { placeOf } from "../../../../src/event-log/place.ts";
 import { createPart } from "../../../../src/mailings/create-part.ts";
 import { jobCompleted, jobStarted, now, recipientBounced, recipientSent } from "../../../support/examples.ts";
 import { cause, decide, draftMailing, importInto, people, stateOf } from "../../../support/mailings.ts";
 import { openReadSide, type ReadSide } from "../../../support/read-side.ts";
+import { linesInLog } from "./lines-in-log.ts";
 
 const [partCount, recipientsOfPart] = [60, 40];
 
@@ -55,13 +56,7 @@ describe("The log of a mailing of which mails came back long after its parts had
   });
 
   it("has each line once, those of what came back as well", async () => {
-    const histories = await Promise.all(parts.map((part) => side.log.readHistory(part)));
-    const expected = histories
-      .flat()
-      .filter(({ event }) => event.type.startsWith("Recipient"))
-      .map(placeOf)
-      .sort((one, other) => one - other)
-      .map(placeToText);
+    const expected = await linesInLog(side.log, parts);
     const found: string[] = [];
     for (let after: number | null = 0; after !== null; ) {
       const options = { status: null, email: null, after, limit: 70 };

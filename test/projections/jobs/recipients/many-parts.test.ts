@@ -7,11 +7,11 @@ import {
   type MailingRecipientOptions,
 } from "../../../../projections/jobs/recipients/queries.ts";
 import type { JobRef } from "../../../../src/event-log/event-log.ts";
-import { placeOf, placeToText } from "../../../../src/event-log/place.ts";
 import { createPart } from "../../../../src/mailings/create-part.ts";
 import { jobStarted, now, recipientDeferred, recipientFailed, recipientSent } from "../../../support/examples.ts";
 import { cause, decide, draftMailing, importInto, people, stateOf } from "../../../support/mailings.ts";
 import { openReadSide, type ReadSide } from "../../../support/read-side.ts";
+import { linesInLog } from "./lines-in-log.ts";
 
 /** More than one page looks into, of recipients and of lines. */
 const partCount = 120;
@@ -72,13 +72,7 @@ describe("A mailing of more parts than a page looks into", function () {
   });
 
   it("has each line once, in the order of the log, in pages of any length", async () => {
-    const histories = await Promise.all(parts.map((part) => side.log.readHistory(part)));
-    const expected = histories
-      .flat()
-      .filter(({ event }) => event.type.startsWith("Recipient"))
-      .map(placeOf)
-      .sort((one, other) => one - other)
-      .map(placeToText);
+    const expected = await linesInLog(side.log, parts);
     expect(expected).to.have.lengthOf(partCount + (partCount - 30) + 1);
     const queries = createLogQueries(side.db);
     for (const limit of [1, 10, 5000]) {
