@@ -12,8 +12,9 @@ import type { Listening } from "../../src/event-log/following/active-process.ts"
 import type { CheckpointStore } from "../../src/event-log/following/checkpoint-store.ts";
 import { createListening } from "../../src/event-log/following/listener.ts";
 import { createImporter } from "../../src/mailings/import-recipients.ts";
-import { createScheduleListener, type SchedulePorts } from "../../src/mailings/schedules/follow-schedules.ts";
+import { createScheduleListener } from "../../src/mailings/schedules/follow-schedules.ts";
 import { saveSchedule } from "../../src/mailings/schedules/save-schedule.ts";
+import type { SchedulePorts } from "../../src/mailings/schedules/tend-schedules.ts";
 import { eventually } from "./eventually.ts";
 import { counts } from "./examples.ts";
 import { cause } from "./mailings.ts";
