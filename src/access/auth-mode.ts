@@ -1,13 +1,10 @@
-import { isIPv4 } from "node:net";
+import { isLoopback } from "../domain/loopback.ts";
 import type { KeyRing } from "./key-ring.ts";
 
 export const authModes = ["auto", "required", "off"] as const;
 
 /** Whether callers need a key. `auto` requires one once a key exists, or if the API can be reached from other machines. */
 export type AuthMode = (typeof authModes)[number];
-
-export const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 
 export function asksForKeys(mode: AuthMode, host: string, ring: Pick<KeyRing, "hasKeys">): boolean {
   switch (mode) {

@@ -1,4 +1,4 @@
-import { isLoopback } from "./auth-mode.ts";
+import { isLoopback } from "../domain/loopback.ts";
 
 /** What a request says of where it comes from. */
 export type Origin = {

@@ -1,3 +1,4 @@
+import { isLoopback } from "../domain/loopback.ts";
 import type { SendOutcome } from "../domain/recipients/events.ts";
 import { createChunkTrust } from "./chunk-trust.ts";
 import { type ComposedLetter, createComposer, type Envelope } from "./compose-letter.ts";
@@ -123,11 +124,13 @@ async function askAgain({ mayStill }: Mail): Promise<void> {
 /** What a probe was told becomes the error of the mails that wait for it. */
 const maskOfProbe = (reply: string): string => maskReply(reply, { to: "", subject: "" });
 
-function fromUrl(url: string): Pick<SessionOptions, "host" | "port" | "secure" | "auth"> {
+function fromUrl(url: string): Pick<SessionOptions, "host" | "port" | "secure" | "auth" | "mayShowPassword"> {
   const { protocol, hostname, port, username, password } = new URL(url);
   const isSecure = protocol === "smtps:";
+  const host = hostname.replace(/^\[|\]$/g, "");
   return {
-    host: hostname.replace(/^\[|\]$/g, ""),
+    host,
+    mayShowPassword: isLoopback(host),
     port: port === "" ? (isSecure ? 465 : 587) : Number(port),
     secure: isSecure,
     auth: username === "" ? null : { user: decodeURIComponent(username), pass: decodeURIComponent(password) },

@@ -19,9 +19,11 @@ import { isUnanswered, leavesSessionUsable } from "./smtp-reply.ts";
 export type SessionOptions = Patience & {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; otherwise STARTTLS is used if the server offers it. */
+  /** TLS from the first byte; otherwise STARTTLS is used if the server offers it, and must be for a password. */
   readonly secure: boolean;
   readonly auth: { readonly user: string; readonly pass: string } | null;
+  /** Whether the password may be said in clear, as to a server on this machine. */
+  readonly mayShowPassword: boolean;
   /** Also for the connection, the greeting and the login together. */
   readonly timeoutMs: number;
   /** What this host calls itself; null: its name, or 127.0.0.1 where that has no dot. */
@@ -63,7 +65,8 @@ export function openSession(options: SessionOptions, onEnd: () => void): Promise
       const { _socket: socket } = connection;
       if (failure || !socket || hasUnread(connection)) {
         connection.close();
-        reject(failure ?? brokenProtocol());
+        const isTlsRefused = failure?.code === "ETLS" && failure.responseCode !== undefined;
+        reject(isTlsRefused && needsTls(options) ? noTlsGiven() : (failure ?? brokenProtocol()));
       } else resolve(createSession(options, { connection, socket, extensions, onEnd }));
     };
     const endEarly = (): void => finish(closedByServer());
@@ -78,6 +81,14 @@ export function openSession(options: SessionOptions, onEnd: () => void): Promise
     });
   });
 }
+
+/** Somebody between this host and the server can take the offer of STARTTLS away. */
+const needsTls = ({ auth, mayShowPassword }: SessionOptions): boolean => auth !== null && !mayShowPassword;
+
+const noTlsGiven = (): SmtpFailure => {
+  const response = "The mail server gives no TLS, and SMTP_URL has a password, which others could read";
+  return Object.assign(failureOf("ETLS", response), { response });
+};
 
 const noLoginOffered = (): SmtpFailure => {
   const response = "The mail server offers no login, and SMTP_URL has a password";
@@ -153,11 +164,13 @@ function createSession(
   };
 }
 
-function toConnectionOptions({ host, port, secure, timeoutMs, answerTimeoutMs, name }: SessionOptions) {
+function toConnectionOptions(options: SessionOptions) {
+  const { host, port, secure, timeoutMs, answerTimeoutMs, name } = options;
   return {
     host,
     port,
     secure,
+    requireTLS: needsTls(options),
     ...(name !== null && { name }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
-import { type AuthMode, authModes, isLoopback } from "../access/auth-mode.ts";
+import { type AuthMode, authModes } from "../access/auth-mode.ts";
+import { isLoopback } from "../domain/loopback.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import { leastBodyBudget } from "../schemas/job-request.ts";
 import { readAlertSettings } from "./alert-settings.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { isLoopback } from "../access/auth-mode.ts";
+import { isLoopback } from "../domain/loopback.ts";
 import { addressOf } from "../domain/recipients/address.ts";
 import { domainOf } from "../mail/domain-of.ts";
 import { longestReturnLocalPart } from "../mail/return-path.ts";

@@ -46,6 +46,20 @@ describe("a session with the mail server that does not come about", () => {
     expect(server.connections()).to.equal(3);
   });
 
+  it("because the server, on another host, offers no TLS, shows the password to nobody", async () => {
+    // Leads here, as 127.0.0.1 does, and does not say so.
+    const url = server.url.replace("//127.0.0.1", "//waybill:s3cret@0.0.0.0");
+    await mailer.close();
+    mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs: 1500, answerTimeoutMs: 1500 });
+    server.always("EHLO", "250-wire\r\n250 AUTH PLAIN");
+    server.always("STARTTLS", "502 5.5.1 no such command");
+    await expectUnavailable("smtp-unavailable");
+    expect(await mailer.probe())
+      .to.have.nested.property("error.message")
+      .that.includes("gives no TLS");
+    expect(server.heard.commands.join()).not.to.include("AUTH");
+  });
+
   it("because TLS is offered and then refused, sends nothing in the clear", async () => {
     server.always("EHLO", "250-wire\r\n250 STARTTLS");
     server.always("STARTTLS", "454 4.7.0 not now");

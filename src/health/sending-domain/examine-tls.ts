@@ -1,9 +1,10 @@
 import SMTPConnection from "nodemailer/lib/smtp-connection";
+import { isLoopback } from "../../domain/loopback.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "../finding.ts";
 
 /** Whether mails go to the mail server encrypted. What that server does on the way to receivers is not seen from here. */
 export async function examineTls(smtpUrl: string, timeoutMs: number): Promise<readonly Finding[]> {
-  const { protocol, hostname, port } = new URL(smtpUrl);
+  const { protocol, hostname, port, username } = new URL(smtpUrl);
   const isSecure = protocol === "smtps:";
   const host = hostname.replace(/^\[|\]$/g, "");
   const at = `${host}:${port === "" ? (isSecure ? 465 : 587) : port}`;
@@ -16,7 +17,15 @@ export async function examineTls(smtpUrl: string, timeoutMs: number): Promise<re
     });
     if (isEncrypted) return [fine("tls", `${at} of SMTP_URL speaks TLS with a valid certificate`)];
     const advice = "Use smtps:// or a server that offers STARTTLS: Gmail and Yahoo ask for TLS on the whole way.";
-    return [warning("tls", `${at} of SMTP_URL offers no TLS`, advice)];
+    return username !== "" && !isLoopback(host)
+      ? [
+          serious(
+            "tls",
+            `${at} of SMTP_URL offers no TLS, so no mail goes out: a password is said over TLS alone`,
+            advice,
+          ),
+        ]
+      : [warning("tls", `${at} of SMTP_URL offers no TLS`, advice)];
   } catch (failure) {
     return [
       serious("tls", `${at} of SMTP_URL: ${wordsOf(failure)}`, "Check SMTP_URL, the firewall and the certificate."),

@@ -4,6 +4,7 @@ import type { Finding } from "../../../src/health/finding.ts";
 import { createDns } from "../../../src/health/sending-domain/dns.ts";
 import { examineDomain, type Sending } from "../../../src/health/sending-domain/examine-domain.ts";
 import type { DkimKey } from "../../../src/mail/dkim.ts";
+import { startWireServer } from "../../mail/wire-server.ts";
 import { type DnsServer, startDnsServer, type Zone } from "../../support/dns-server.ts";
 import { toRecord } from "../../support/verify-dkim.ts";
 
@@ -80,6 +81,15 @@ describe("a domain that is to send", () => {
     expect(of(findings, "spf").join()).to.include("It covers smtp.relay.example of SMTP_URL (198.51.100.7)");
     expect(of(findings, "dkim").join()).to.match(/our RSA key of 2048 bits.*our Ed25519 key/);
     expect(of(findings, "bulk")[0]).to.match(/is not met: tls/);
+  });
+
+  it("has a mail server without TLS, by which no mail goes out where it is to hear a password", async () => {
+    const { url, stop } = await startWireServer();
+    expect(await look("tls", { smtpUrl: url })).to.match(/^warning: .* offers no TLS ->/);
+    // Leads here, as 127.0.0.1 does, and does not say so.
+    const elsewhere = url.replace("//127.0.0.1", "//waybill:s3cret@0.0.0.0");
+    expect(await look("tls", { smtpUrl: elsewhere })).to.match(/^serious: .* offers no TLS, so no mail goes out/);
+    await stop();
   });
 
   it("is not said to miss what DNS did not tell", async () => {
