@@ -67,16 +67,17 @@ export async function insertOpenJobs(
   count: number,
   addresses: readonly string[],
 ): Promise<void> {
-  await putJobs(db, tenant, count, "CONCAT('open-', n)", ofJobs);
-  await db.raw("UPDATE jobs SET status = 'processing' WHERE id LIKE 'open-%'");
+  await putJobs(db, tenant, count, "CONCAT('open-', tenant, n)", ofJobs);
+  const those = "tenant = ? AND id LIKE 'open-%'";
+  await db.raw(`UPDATE jobs SET status = 'processing' WHERE ${those}`, [tenant]);
   await db.raw(
     `INSERT INTO jobs_ledgers (job_id, tenant, run, run_began_at, cells)
-     SELECT id, tenant, 1, created_at, REPEAT(CHAR(0), ?) FROM jobs WHERE id LIKE 'open-%'`,
-    [addresses.length],
+     SELECT id, tenant, 1, created_at, REPEAT(CHAR(0), ?) FROM jobs WHERE ${those}`,
+    [addresses.length, tenant],
   );
   await db.raw(
     `INSERT INTO jobs_content (job_id, tenant, body, text, recipients)
-     SELECT id, tenant, 'Hello', NULL, ? FROM jobs WHERE id LIKE 'open-%'`,
-    [JSON.stringify(addresses)],
+     SELECT id, tenant, 'Hello', NULL, ? FROM jobs WHERE ${those}`,
+    [JSON.stringify(addresses), tenant],
   );
 }

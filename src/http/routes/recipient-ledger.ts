@@ -51,7 +51,13 @@ export const recipientLedgerRoutes = (dependencies: Dependencies): readonly Rout
       operation: "readRecipientLedger",
       summary: "Everything that was ever sent, or failed to be sent, to one address.",
       headers: ["Min-Sequence"],
-      answers: { 200: { is: "The newest first.", json: ledgerPage, headers: ["Read-Sequence"] } },
+      answers: {
+        200: {
+          is: "The newest first. A page may be short, or empty, and have a cursor.",
+          json: ledgerPage,
+          headers: ["Read-Sequence"],
+        },
+      },
       needs: ["read-model"],
       problems: ["read-model-behind"],
     },

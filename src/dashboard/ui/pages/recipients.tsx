@@ -59,7 +59,15 @@ function Ledger({ email }: { readonly email: string }) {
           </button>
         </div>
       )}
-      {entries.length === 0 && <Empty title="No mailing to this address is recorded." />}
+      {entries.length === 0 && (
+        <Empty
+          title={
+            list.value.nextCursor === null
+              ? "No mailing to this address is recorded."
+              : "None of the newest jobs is for this address. Older ones may be."
+          }
+        />
+      )}
       {entries.length > 0 && (
         <Table caption="Mailings to this address, the newest first" head={["Job", "State", "Created", "Attempts"]}>
           {entries.map((entry) => (

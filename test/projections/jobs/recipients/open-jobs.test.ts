@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { Knex } from "knex";
 import { jobsProjector } from "../../../../projections/jobs/projector.ts";
@@ -74,6 +75,38 @@ describe(`the ledger of an address beside ${jobs} mailings of ${addressesOfJob} 
       if (cursor === null) break;
     }
     expect([found.length, new Set(found).size, pages]).to.deep.equal([jobs, jobs, 5]);
+  });
+
+  it("comes in short pages where very many jobs have not ended, so that no page takes too long", async () => {
+    const some = [newJob("large"), newJob("large")];
+    const store = async (job: (typeof some)[number]): Promise<void> => {
+      await side.storeContent(job, { recipients: [{ email: "eve@example.com" }] });
+      await side.happens(job, jobCreated({ total: 1 }));
+    };
+    for (const job of some) await store(job);
+    await side.caughtUp("jobs");
+    await insertOpenJobs(side.db, "large", 4100, ["nobody@example.com"]);
+    // Behind all that hold another address, which stand before the log.
+    await side.db("jobs").where({ id: some[0]?.jobId }).update({ place: -1_000_000_000_000 });
+    let asked = 0;
+    const raw = async (sql: string, bindings: readonly Knex.RawBinding[] = []): Promise<unknown> => {
+      if (!sql.includes("content.recipients")) return await side.db.raw(sql, bindings);
+      asked += 1;
+      const [found] = await Promise.all([side.db.raw(sql, bindings), pause(1600)]);
+      return found;
+    };
+    const db = new Proxy(side.db, { get: (target, name) => (name === "raw" ? raw : Reflect.get(target, name)) });
+    const queries = createRecipientQueries(db);
+    const pages: string[][] = [];
+    for (let cursor: LedgerCursor | null = null; ; ) {
+      const before = asked;
+      const page = await queries.ofAddress("large", "eve@example.com", { cursor, limit: 20 });
+      expect(asked - before).to.equal(1);
+      pages.push(page.entries.map(({ jobId }) => jobId));
+      cursor = page.next;
+      if (cursor === null) break;
+    }
+    expect(pages).to.deep.equal([[some[1]?.jobId], [], [some[0]?.jobId]]);
   });
 
   it("goes on behind jobs in which the address was tried already", async () => {
