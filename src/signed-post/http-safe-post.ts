@@ -39,6 +39,8 @@ export function createSafePost({
       return refusal ?? (await send(url, addresses, forOneMs, request, over));
     } finally {
       clearTimeout(timer);
+      // Until one of its two signals aborts, Node keeps `over` with all that listens to it; that of the caller may not for months.
+      late.abort();
     }
   };
 }

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { connect } from "node:net";
 import { execPath } from "node:process";
 import { expect } from "chai";
@@ -127,6 +127,18 @@ describe("A POST to a URL that a tenant gave", () => {
     await eventually(() => expect(receiver.received).to.have.lengthOf(1));
     stopping.abort();
     expect((await sending).kind).to.equal("unanswered");
+  });
+
+  it("leaves nothing behind with a signal that goes on: Node would keep what listens for as long as that", async () => {
+    const [stopping, signals] = [new AbortController(), [] as AbortSignal[]];
+    const resolve = async (_host: string, over: AbortSignal) => {
+      signals.push(over);
+      return [{ address: "127.0.0.1", family: 4 }];
+    };
+    const url = receiver.url.replace("127.0.0.1", "hooks.example.com");
+    const send = createSafePost({ allowed: loopback, resolve });
+    expect(await send({ url, headers: {}, body, signal: stopping.signal })).to.include({ kind: "answered" });
+    expect(signals.map((over) => getEventListeners(over, "abort").length)).to.deep.equal([0]);
   });
 });
 
