@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { addRows } from "../../src/database/write-rows.ts";
+import { addRows, deleteBefore } from "../../src/database/write-rows.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import { mailCounts } from "../../src/domain/recipients/mail-counts.ts";
 import { idsOf, inPortions, loadRows, type RowsOfBatch, readContents } from "../batch.ts";
@@ -152,6 +152,6 @@ async function dropOld(transaction: Knex.Transaction, suffix: Suffix, events: re
   if (last === undefined) return;
   const { rates, routes } = mailRateTables(suffix);
   const before = new Date(Math.min(Date.parse(last), Date.now()) - keptMs);
-  await transaction(rates).where("hour", "<", before).delete();
-  await transaction(routes).where("last_sent_at", "<", before).delete();
+  await deleteBefore(transaction, rates, "hour", before);
+  await deleteBefore(transaction, routes, "last_sent_at", before);
 }

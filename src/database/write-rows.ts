@@ -48,6 +48,23 @@ export async function addRows<Row>(
   await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
 }
 
+/** They take a moment: a connection is given up that says nothing for ten seconds, which a million take. */
+const deletedAtOnce = 5000;
+
+/** Deletes the rows with a time before another one, some in a statement. A key of the table begins with the column. */
+export async function deleteBefore(
+  transaction: Knex.Transaction,
+  table: string,
+  column: string,
+  before: Date,
+): Promise<void> {
+  for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
+    const sql = "DELETE FROM ?? WHERE ?? < ? ORDER BY ?? LIMIT ?";
+    const [result] = await transaction.raw(sql, [table, column, before, column, deletedAtOnce]);
+    deleted = (result as { readonly affectedRows: number }).affectedRows;
+  }
+}
+
 async function write<Row>(transaction: Knex.Transaction, { rows, ...into }: Rows<Row>, ending: string): Promise<void> {
   const writer = createWriter(transaction, into, ending);
   await writer.add(rows);

@@ -1,11 +1,12 @@
 import type { Knex } from "knex";
-import { addRows } from "../../../src/database/write-rows.ts";
+import { addRows, deleteBefore } from "../../../src/database/write-rows.ts";
 import type { Suffix } from "../../projector.ts";
 import { type Activities, activities, type MinuteRow } from "./activities.ts";
 import { statsTables } from "./tables.ts";
 
 type HourRow = Omit<MinuteRow, "minute"> & { readonly hour: Date };
 
+const tidyMs = 300_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
@@ -29,17 +30,13 @@ export async function addActivities(transaction: Knex.Transaction, suffix: Suffi
     summed: activities,
     rows: hoursOf(minutes),
   });
-  // By the times of events and not by a clock, so that a rebuild ends with the same rows.
-  const beginnings = minutes.map(({ minute }) => minute.getTime()).filter((at) => at % hourMs === 0);
+  // By the times of events and not by a clock, so that a rebuild ends with the same rows; every five minutes, so that they are few.
+  const beginnings = minutes.map(({ minute }) => minute.getTime()).filter((at) => at % tidyMs === 0);
   if (beginnings.length === 0) return;
   // An event of a host whose clock is ahead must not take the rows of all others with it.
   const latest = Math.min(Math.max(...beginnings), Date.now());
-  await transaction(tables.minutes)
-    .where("minute", "<", new Date(latest - keptMinutesMs))
-    .delete();
-  await transaction(tables.hours)
-    .where("hour", "<", new Date(latest - keptHoursMs))
-    .delete();
+  await deleteBefore(transaction, tables.minutes, "minute", new Date(latest - keptMinutesMs));
+  await deleteBefore(transaction, tables.hours, "hour", new Date(latest - keptHoursMs));
 }
 
 function hoursOf(minutes: readonly MinuteRow[]): readonly HourRow[] {
