@@ -39,16 +39,27 @@ export async function readEntries(
   connection: JetStreamConnection,
   bucket: string,
 ): Promise<readonly { readonly name: string; readonly text: string }[]> {
+  const texts = new Map<string, string>();
+  await readChanged(connection, bucket, texts, 0);
+  return [...texts].map(([name, text]) => ({ name, text }));
+}
+
+/** Brings texts that have all changes up to a sequence up to date; answers the sequence that they have now. Each change is one request. */
+export async function readChanged(
+  connection: JetStreamConnection,
+  bucket: string,
+  texts: Map<string, string>,
+  upTo: number,
+): Promise<number> {
   const [stream, all] = [streamOfBucket(bucket), subjectsOfBucket(bucket)];
   const last = await asking(connection, () => lastMessageOf(connection, stream, all));
-  const messages = await readOn(connection, stream, all, 1, last?.sequence ?? 0);
-  const texts = new Map<string, string>();
+  const messages = await readOn(connection, stream, all, upTo + 1, last?.sequence ?? 0);
   for (const { subject, data } of messages) {
     const name = subject.slice(all.length - 1);
     texts.delete(name);
     texts.set(name, Buffer.from(data).toString());
   }
-  return [...texts].map(([name, text]) => ({ name, text }));
+  return Math.max(upTo, last?.sequence ?? 0);
 }
 
 /** The new state of an entry; with `text` null the entry stays as it is. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { KV } from "nats";
 import { openBucket } from "../../src/nats/bucket.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { type FollowedBucket, followBucket } from "../../src/nats/follow-bucket.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
@@ -32,6 +33,7 @@ describe("A bucket that is followed", () => {
     knownWithinMs: number,
     read = (): boolean => true,
     report = (failure: unknown): void => expect.fail(String(failure)),
+    connection: JetStreamConnection = opened.connection,
   ): Promise<void> => {
     const asked = { bucket: "FOLLOWED", prefix: nats.prefix, knownWithinMs };
     const take = (entries: readonly { readonly name: string }[]): boolean => {
@@ -39,7 +41,7 @@ describe("A bucket that is followed", () => {
       names = entries.map(({ name }) => name);
       return isAll;
     };
-    followed = await followBucket(opened.connection, asked, take, report);
+    followed = await followBucket(connection, asked, take, report);
   };
 
   it("is read whole at first, and at every change at once, however seldom it is asked for", async () => {
@@ -77,6 +79,45 @@ describe("A bucket that is followed", () => {
     fullyStoredAt = performance.now() + 700;
     await bucket.put("one", "1");
     await eventually(() => expect(names).to.deep.equal(["one"]), 5000);
+  });
+
+  it("is read on after a change, however many entries it has, and whole if it changed while the connection was lost", async () => {
+    const all = Array.from({ length: 50 }, (_, index) => `entry-${index}`);
+    for (const name of all) await bucket.put(name, "1");
+    let [asked, isUp, reconnected] = [0, true, (): void => {}];
+    const { request } = opened.connection;
+    const counting: JetStreamConnection = {
+      ...opened.connection,
+      isUp: () => isUp,
+      request: (...given) => {
+        asked += 1;
+        return request(...given);
+      },
+      onReconnect: (heard) => {
+        reconnected = heard;
+        return () => {};
+      },
+    };
+    await follow(longMs, undefined, () => {}, counting);
+    expect(names).to.deep.equal(all);
+    const afterwards = [...all.slice(0, 7), ...all.slice(8), "entry-7"];
+    asked = 0;
+    await bucket.put("entry-7", "2");
+    await eventually(() => expect(names).to.deep.equal(afterwards), 5000);
+    expect(asked).to.be.lessThan(10);
+    await followed?.refresh();
+    asked = 0;
+    reconnected();
+    await followed?.refresh();
+    expect(asked, "as it was").to.equal(0);
+    // The server may have lost its last messages, and have others in their places.
+    isUp = false;
+    await bucket.put("entry-8", "2");
+    isUp = true;
+    reconnected();
+    await followed?.refresh();
+    expect(asked).to.be.greaterThan(all.length);
+    expect(names).to.deep.equal([...afterwards.slice(0, 7), ...afterwards.slice(8), "entry-8"]);
   });
 
   it("is read again in time where no change was announced, as when it is made anew", async () => {
