@@ -1,4 +1,6 @@
 import type { Knex } from "knex";
+import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
+import { TableHeld } from "../../src/database/table-held.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import type { Announcements } from "../../src/event-log/following/announcements.ts";
 import { isOfSettledLog } from "../../src/event-log/following/settled-log.ts";
@@ -74,8 +76,15 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
   });
   await writeStatus(db, projector, { status: "live" });
   announcements.announce(projector.name, reached.sequence);
-  await dropTables(db, projector, "__dropped");
+  await dropFormer(db, projector);
   onRebuilt(projector.name, isKept);
+}
+
+/** The rebuild is done without it: `keepTidy` drops what a session keeps open, or what the server takes too long to drop. */
+async function dropFormer(db: Knex, projector: Projector): Promise<void> {
+  await dropTables(db, projector, "__dropped").catch((failure: unknown) => {
+    if (!(failure instanceof TableHeld || isDatabaseTrouble(failure))) throw failure;
+  });
 }
 
 /** If its rebuild fails, the live projection continues as before. */
