@@ -104,6 +104,15 @@ describe("The bodies that an API process has in hand", () => {
     await expectRefused(api.ask("POST", "/api/suppressions/import", list));
   });
 
+  it("are refused before they are read where they say that they are longer than a route reads as they come", async () => {
+    const list = { body: `email\n${"ada@example.com\n".repeat(560_000)}`, headers: { "Content-Type": "text/csv" } };
+    const { status, body } = await api.ask("POST", "/api/suppressions/import", list);
+    expect({ status, detail: body.detail }).to.deep.equal({
+      status: 413,
+      detail: "The body is larger than 8388608 bytes.",
+    });
+  });
+
   it("are refused before they are parsed where what they hold takes more than any request may have", async () => {
     const { status, body } = await api.ask("POST", "/api/jobs", {
       body: `{"recipients":[${"{},".repeat(900_000)}{}]}`,

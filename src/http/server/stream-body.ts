@@ -92,10 +92,11 @@ export async function withStreamedBody(
   }
 }
 
-/** Sets memory aside for the whole body, as the result of the stream stays in memory. */
+/** Sets memory aside for the whole body, as the result of the stream stays in memory. Throws BodyTooLarge. */
 function limitedChunks(ctx: Context, account: BodyAccount, maxBytes: number): AsyncGenerator<Uint8Array> {
   const length = toldLength(ctx);
-  if (length !== null && length <= maxBytes) account.takeBytes(length);
+  if (length !== null && length > maxBytes) throw new BodyTooLarge(maxBytes);
+  if (length !== null) account.takeBytes(length);
   const take = length === null ? account.takeBytes : (): void => {};
   return chunksOf(ctx, maxBytes, take);
 }
