@@ -123,7 +123,7 @@ export function readBulkLetters(body: unknown): Checked<BulkLettersRequest> {
   const faults = courseFaults(checked.value, letters, filter, "letters");
   if (!place.test(checked.value.cursor?.replace(leftOfLetters, "") ?? "")) faults.push(noCursor);
   if (action === "ignore" && why === undefined && dryRun !== true) {
-    faults.push(faultAt("/reason", "is missing; expected 1 to 500 characters, without control characters"));
+    faults.push(faultAt("/reason", `is missing; expected ${someReason.description}`));
   }
   return faults.length === 0 ? passed(checked.value) : failed(faults);
 }

@@ -8,19 +8,15 @@ import { checkRequest, closed, singleLine } from "./request-schema.ts";
 
 const scopes = ["failed", "unknown", "unsent"] as const satisfies readonly RetryScope[];
 
-const reason = Type.Optional(
-  Type.String({
-    maxLength: 500,
-    pattern: singleLine,
-    description: "at most 500 characters, without control characters",
-  }),
-);
-export const someReason = Type.String({
-  minLength: 1,
+/** The log keeps what it is told for ever, where it cannot be erased: that must not contain the address that it is about. */
+const kept = {
   maxLength: 500,
-  pattern: singleLine,
-  description: "1 to 500 characters, without control characters",
-});
+  pattern: singleLine.replace("^", "^(?!.*\\S@\\S)"),
+} as const;
+const without = "without control characters and addresses, as it is kept for good";
+
+const reason = Type.Optional(Type.String({ ...kept, description: `at most 500 characters, ${without}` }));
+export const someReason = Type.String({ ...kept, minLength: 1, description: `1 to 500 characters, ${without}` });
 
 /** The optional body of an action that takes only a reason: cancel, pause, resume, requeue. */
 export const changeRequest = Type.Object(

@@ -59,7 +59,7 @@ describe("The page of recipients", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Reason").fill("asked by ada@example.com");
     await dialog.getByRole("button", { name: "Erase this address for good" }).click();
-    await dialog.getByRole("alert").getByText("contains an address").first().waitFor();
+    await dialog.getByRole("alert").getByText("without control characters and addresses").first().waitFor();
     await dialog.getByLabel("Reason").fill("a request under the law");
     await dialog.getByRole("button", { name: "Erase this address for good" }).click();
     await page.getByText("No mailing to this address is recorded.").waitFor();

@@ -92,6 +92,7 @@ describe("A job that is to be changed", () => {
     ["a reason that is no string", { reason: 1 }, "/reason"],
     ["a reason of two lines", { reason: "a\nb" }, "/reason"],
     ["a reason of 501 characters", { reason: "x".repeat(501) }, "/reason"],
+    ["a reason that has an address, which the log would keep for ever", { reason: "ada@example.com asked" }, "/reason"],
     ["an unknown field", { recipients: [] }, "/recipients"],
   ] as const) {
     it(`stays as it is when the request has ${title}`, async () => {

@@ -119,10 +119,10 @@ describe("what was erased", function () {
 
   it("is not erased for a reason that contains an address, as reasons are kept", async () => {
     const byJob = await client.delete(`/api/jobs/${whole}/content`, { reason: `${erased.address} asked` });
-    const byAddress = await client.post("/api/recipients/erase", { email: "no address", reason: "a b@c" });
+    const byAddress = await client.post("/api/recipients/erase", { email: erased.address, reason: "a b@c" });
     expect([byJob.status, byAddress.status]).to.deep.equal([400, 400]);
     const { errors } = byAddress.body as { errors: { pointer: string }[] };
-    expect(errors.map(({ pointer }) => pointer)).to.deep.equal(["/email", "/reason"]);
+    expect(errors.map(({ pointer }) => pointer)).to.deep.equal(["/reason"]);
   });
 
   it("shows in no answer about the job, and its history stays", async () => {
