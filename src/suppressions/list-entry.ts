@@ -9,24 +9,24 @@ export type Entry = { readonly email: string; readonly reason: SuppressionReason
 const lettersOf = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, "");
 
 /** Column names of other services, so that their exports can be imported unchanged: letters only, in lower case. */
-const columns: Readonly<Record<string, "email" | "reason" | "createdAt">> = {
-  email: "email",
-  emailaddress: "email",
-  address: "email",
-  reason: "reason",
-  suppressionreason: "reason",
-  createdat: "createdAt",
-};
+const columns: ReadonlyMap<string, "email" | "reason" | "createdAt"> = new Map([
+  ["email", "email"],
+  ["emailaddress", "email"],
+  ["address", "email"],
+  ["reason", "reason"],
+  ["suppressionreason", "reason"],
+  ["createdat", "createdAt"],
+]);
 
 /** The name that Waybill uses for a column. An unknown column keeps its name behind `other`, and is ignored. */
-export const columnOf = (name: string): string => columns[lettersOf(name)] ?? `other ${name}`;
+export const columnOf = (name: string): string => columns.get(lettersOf(name)) ?? `other ${name}`;
 
-const reasons: Readonly<Record<string, SuppressionReason>> = {
-  ...Object.fromEntries(suppressionReasons.map((reason) => [lettersOf(reason), reason])),
-  bounce: "hard-bounce",
-  spamcomplaint: "complaint",
-  manualsuppression: "manual",
-};
+const reasons: ReadonlyMap<string, SuppressionReason> = new Map([
+  ...suppressionReasons.map((reason) => [lettersOf(reason), reason] as const),
+  ["bounce", "hard-bounce"],
+  ["spamcomplaint", "complaint"],
+  ["manualsuppression", "manual"],
+]);
 
 type Assumed = { readonly reason: SuppressionReason; readonly now: Instant };
 
@@ -46,7 +46,7 @@ export function readEntry(
   };
   const address = typeof email === "string" ? email.trim() : null;
   if (address === null || !isEmailAddress(address)) wrong("email", email, "an e-mail address such as ada@example.com");
-  const why = isAbsent(reason) ? usual : typeof reason === "string" ? reasons[lettersOf(reason)] : undefined;
+  const why = isAbsent(reason) ? usual : typeof reason === "string" ? reasons.get(lettersOf(reason)) : undefined;
   if (why === undefined) wrong("reason", reason, `one of ${suppressionReasons.join(", ")}`);
   const at = isAbsent(createdAt) ? now : typeof createdAt === "string" ? toInstant(createdAt) : null;
   const isPast = at !== null && at <= now;

@@ -251,11 +251,14 @@ const postmark: readonly (readonly [string, object, unknown])[] = [
     postmarkBounce({ Type: "Blocked", TypeCode: 100006, Details: "550 5.7.1 blocked" }),
     ["unknown", "5.7.1", 550],
   ],
-  [
-    "a type that it has not had before, by the answer of the mail server",
-    postmarkBounce({ Type: "NewType", Details: "550 5.1.1 no such user" }),
-    ["hard", "5.1.1", 550],
-  ],
+  ...["NewType", "constructor"].map(
+    (Type) =>
+      [
+        `a type that it has not had before, ${Type}, by the answer of the mail server`,
+        postmarkBounce({ Type, Details: "550 5.1.1 no such user" }),
+        ["hard", "5.1.1", 550],
+      ] as const,
+  ),
   ["an automatic reply", postmarkBounce({ Type: "AutoResponder", TypeCode: 32 }), "auto-reply"],
   [
     "a spam complaint",

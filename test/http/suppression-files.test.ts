@@ -65,10 +65,10 @@ describe("a whole suppression list", () => {
 
   it("is refused as a whole where a line is wrong, with every fault by its line", async () => {
     const file =
-      "email,reason,createdAt\nada@example.com,,\nbob@,because,\neve@example.com,,2999-01-01T00:00:00.000Z\n";
+      "email,reason,createdAt\nada@example.com,,\nbob@,because,\neve@example.com,,2999-01-01T00:00:00.000Z\nfay@example.com,constructor,\n";
     const refused = await send(file);
     expect([refused.status, refused.body.code]).to.deep.equal([400, "validation-failed"]);
-    expect(pointersOf(refused)).to.deep.equal(["/3/email", "/3/reason", "/4/createdAt"]);
+    expect(pointersOf(refused)).to.deep.equal(["/3/email", "/3/reason", "/4/createdAt", "/5/reason"]);
     expect(refused.body.errors[0].message).to.equal(
       'line 3: email is "bob@"; expected an e-mail address such as ada@example.com',
     );

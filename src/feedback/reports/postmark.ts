@@ -17,23 +17,23 @@ const check = checkRequest(
 );
 
 /** The types that Postmark gives bounces. */
-const kinds: Readonly<Record<string, "hard" | "soft" | "unknown">> = {
-  HardBounce: "hard",
-  BadEmailAddress: "hard",
-  ManuallyDeactivated: "hard",
-  Transient: "soft",
-  SoftBounce: "soft",
-  DnsError: "soft",
-  AddressChange: "unknown",
-  Blocked: "unknown",
-  SpamNotification: "unknown",
-  VirusNotification: "unknown",
-  DMARCPolicy: "unknown",
-  SMTPApiError: "unknown",
-  InboundError: "unknown",
-  TemplateRenderingFailed: "unknown",
-  Unknown: "unknown",
-};
+const kinds: ReadonlyMap<string, "hard" | "soft" | "unknown"> = new Map([
+  ["HardBounce", "hard"],
+  ["BadEmailAddress", "hard"],
+  ["ManuallyDeactivated", "hard"],
+  ["Transient", "soft"],
+  ["SoftBounce", "soft"],
+  ["DnsError", "soft"],
+  ["AddressChange", "unknown"],
+  ["Blocked", "unknown"],
+  ["SpamNotification", "unknown"],
+  ["VirusNotification", "unknown"],
+  ["DMARCPolicy", "unknown"],
+  ["SMTPApiError", "unknown"],
+  ["InboundError", "unknown"],
+  ["TemplateRenderingFailed", "unknown"],
+  ["Unknown", "unknown"],
+]);
 
 /** The webhooks of Postmark for bounces and spam complaints. The token is in the metadata of the mail. */
 export function readPostmark(body: unknown): readonly Reading[] | null {
@@ -59,6 +59,6 @@ export function readPostmark(body: unknown): readonly Reading[] | null {
   if (type === "AutoResponder" || type === "ChallengeVerification") return [nothing("auto-reply")];
   if (type === "Subscribe" || type === "Unsubscribe" || type === "OpenRelayTest") return [nothing("not-a-report")];
   const told = classify({ status: null, text: toDiagnostic(Details === "" ? Description : Details) });
-  const feedback = { ...told, bounce: kinds[type] ?? told.bounce };
+  const feedback = { ...told, bounce: kinds.get(type) ?? told.bounce };
   return [{ kind: "report", report: { source: "postmark", feedback, names } }];
 }
