@@ -8,6 +8,9 @@ import { nameWith } from "../nats/names.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
 import { type Template, type TemplateRef, type TemplateStore, withLetter } from "./template-store.ts";
 
+/** So many archived names are passed over in one page: each takes a request, and a page is to be there in time. */
+const mostPassed = 250;
+
 const noRoom = (cause: unknown): Error => new LogFull("There is no room for a template.", { cause });
 
 /**
@@ -66,6 +69,7 @@ export async function createJetStreamTemplateStore(
       const wanted = subjectOfName({ tenant, name: "*" });
       const templates: Template[] = [];
       let at = after;
+      let passed = 0;
       for (;;) {
         const from = at + 1;
         const found = await asking(connection, () => nextMessageOf(connection, stream, wanted, from));
@@ -74,8 +78,9 @@ export async function createJetStreamTemplateStore(
         if (template.archivedAt === null) {
           if (templates.length === limit) return { templates, next: at };
           templates.push(template);
-        }
+        } else passed += 1;
         at = found.sequence;
+        if (passed === mostPassed) return { templates, next: at };
       }
     },
   };

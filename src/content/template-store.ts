@@ -31,7 +31,7 @@ export type StoredVersion = {
 export type TemplatePage = {
   /** The name that was changed longest ago comes first; archived names are not among them. */
   readonly templates: readonly Template[];
-  /** The `after` of the next page; null after the last one. */
+  /** The `after` of the next page; null after the last one. A page may be short, or empty, where names were archived. */
   readonly next: number | null;
 };
 

@@ -24,6 +24,24 @@ describe("Templates in a NATS bucket", () => {
 
   behavesAsTemplateStore(open);
 
+  it("are listed in short pages where many were archived, so that no page takes long", async () => {
+    const store = await open();
+    const bucket = await connection.nats.jetstream().views.kv(`${nats.prefix}_TEMPLATES`);
+    const archived = JSON.stringify({ name: "old", versions: [], archivedAt: now });
+    const names = Array.from({ length: 1000 }, (_, index) => `names.attics.old-${index}`);
+    await Promise.all(names.map((name) => bucket.put(name, archived)));
+    await store.put({ tenant: "attics", name: "new" }, { text: "the letter", sha256: digestOf("the letter") }, now);
+    const found: string[] = [];
+    let pages = 0;
+    for (let after: number | null = 0; after !== null; pages += 1) {
+      const { templates, next } = await store.page("attics", { after, limit: 10 });
+      found.push(...templates.map(({ name }) => name));
+      after = next;
+    }
+    expect(found).to.deep.equal(["new"]);
+    expect(pages).to.be.within(3, 10);
+  });
+
   it("are not given out where the stored letter is not what its digest says", async () => {
     const store = await open();
     const ref = { tenant: "acme", name: "altered" };

@@ -41,7 +41,7 @@ function Templates() {
         )}
       </div>
       {list.problem !== null && <ProblemBox problem={list.problem} />}
-      {list.value !== null && templates.length === 0 && (
+      {list.value?.nextCursor === null && templates.length === 0 && (
         <Empty title={cursor === null ? "There is no template yet." : "There are no newer ones."}>
           <p>
             A template is a letter with a name and with versions, which jobs and mailings name instead of its words.
