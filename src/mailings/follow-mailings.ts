@@ -111,7 +111,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
       await serially(mailing.ref, async () => {
         // Where this fails, it is tried again, or the next report records all.
         mailing.gathersReports = false;
-        if (mailing.reports === null) return;
+        if (mailing.reports.length === 0) return;
         await recordReports(ports.log, mailing, causedBy(stored));
         await tending.tend(mailing, causedBy(stored), ending);
       });

@@ -10,6 +10,7 @@ import {
 import { isJobEnd, type JobEnd, type RecipientCounts } from "../domain/job/events.ts";
 import { foldJobView, outcomesOf } from "../domain/job/job-view.ts";
 import { asksForReports } from "../domain/mailing/brakes.ts";
+import type { FoundReport } from "../domain/mailing/commands.ts";
 import { noCounts } from "../domain/mailing/counts.ts";
 import type { EndedPart } from "../domain/mailing/events.ts";
 import { type ExistingMailing, hasMailingEnded } from "../domain/mailing/state.ts";
@@ -41,8 +42,8 @@ export type OpenMailing = Tended & {
   readonly again: Set<number>;
   /** Ends that are not recorded yet, by the number of the part. */
   readonly ended: Map<number, PartEnd>;
-  /** Hard bounces and complaints that are not recorded yet; null where nothing could stop it for them. */
-  reports: { bounced: number; complained: number; upTo: number } | null;
+  /** Hard bounces and complaints that are not recorded yet, in the order of the log; none where they could not stop it. */
+  reports: FoundReport[];
   /** One of the reports waits for those that come within a moment, and records them all. */
   gathersReports: boolean;
   /** Where in the log it was opened again last, and how often it was; 0 for never. What ended before it is old. */
@@ -62,7 +63,7 @@ export const unread = (ref: JobRef): OpenMailing => ({
   retriedAt: 0,
   retries: 0,
   ended: new Map(),
-  reports: null,
+  reports: [],
   gathersReports: false,
   unheard: 0,
   looksAt: null,
@@ -125,30 +126,24 @@ export function noteReport(mailing: OpenMailing, { sequence, event }: StoredEven
   if (state.status === "absent" || !asksForReports(state.settings.brakes)) return false;
   const isComplaint = event.type === "RecipientComplained";
   if (!isComplaint && event.data.bounce !== "hard") return false;
-  const known = mailing.reports ?? { bounced: 0, complained: 0, upTo: state.reports.upTo };
-  if (sequence > known.upTo) {
-    const { bounced, complained } = known;
-    mailing.reports = isComplaint
-      ? { bounced, complained: complained + 1, upTo: sequence }
-      : { bounced: bounced + 1, complained, upTo: sequence };
-  }
-  return mailing.reports !== null;
+  const { reports } = mailing;
+  if (sequence > (reports.at(-1)?.sequence ?? state.reports.upTo)) reports.push({ sequence, isComplaint });
+  return reports.length > 0;
 }
 
 /** Mails of running parts count as sent: a mailing stops for too many reports rather late than wrongly. */
 export async function recordReports(log: EventLog, mailing: OpenMailing, cause: Cause): Promise<void> {
   const { reports, ref, version: from } = mailing;
-  if (reports === null) return;
   const parts = partsOf(mailing);
   const sent = parts.reduce(
     (sum, { counts, recipients }, part) => sum + (counts?.sent ?? (mailing.running.has(part) ? recipients : 0)),
     0,
   );
-  const command = { type: "CountReports", at: new Date().toISOString(), ...reports, sent } as const;
+  const command = { type: "CountReports", at: new Date().toISOString(), reports, sent } as const;
   const outcome = await handleMailingCommand(log, ref, command, cause, { from });
   if (outcome.outcome === "rejected") throw new Error(`Mailing ${ref.jobId} refused what came back.`);
   mailing.version = outcome;
-  mailing.reports = null;
+  mailing.reports = [];
 }
 
 /** The job of a part: not made, not ended, ended, or ended before the mailing was opened again, and to be run again. */

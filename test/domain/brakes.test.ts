@@ -111,15 +111,21 @@ describe("A mailing that stops by itself", () => {
     it("does not hold what came back before against the mails that are sent now", () => {
       const bouncing = { ...brakes, stopWhen: { failureRate: null, bounceRate: 0.1, after: 10 } };
       const history = [{ ...created, data: { ...settings, brakes: bouncing } }, parts, started, reported, ...ends];
-      const count = (bounced: number) =>
-        ({ type: "CountReports", at, bounced, complained: 0, upTo: 8, sent: 40 }) as const;
-      const counted = (bounced: number): MailingEvent => ({ ...reported, data: { ...all, bounced, upTo: 8 } });
+      // The first of them was counted before.
+      const count = (...sequences: readonly number[]) => {
+        const reports = [7, ...sequences].map((sequence) => ({ sequence, isComplaint: false }));
+        return { type: "CountReports", at, reports, sent: 40 } as const;
+      };
+      const counted = (bounced: number, upTo: number): MailingEvent => ({
+        ...reported,
+        data: { ...all, bounced, upTo },
+      });
       given(...history, retried)
-        .when(count(2))
-        .records(counted(5));
+        .when(count(8, 9))
+        .records(counted(5, 9));
       given(...history, retried)
-        .when(count(3))
-        .records(counted(6), {
+        .when(count(8, 9, 10))
+        .records(counted(6, 10), {
           type: "MailingPaused",
           at,
           data: {

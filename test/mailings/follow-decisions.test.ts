@@ -309,6 +309,28 @@ describe("A process that acts on decisions about mailings", function () {
     expect((await stateOf(stored, mailing)).reports.complained).to.equal(1);
   });
 
+  it("counts a report once though the answer was lost, and another one came meanwhile", async () => {
+    const mailing = await mailingOf(1, "default", { stopWhen: { after: 1000, complaintRate: 0.5 } });
+    let isLost = false;
+    const append: EventLog["append"] = async (...given) => {
+      const sequence = await stored.log.append(...given);
+      if (isLost) throw new Unavailable("The answer was lost.");
+      return sequence;
+    };
+    const listener = mailingListenerOf({ ...stored, log: { ...stored.log, append } });
+    await act(listener, mailing, "MailingStarted");
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    await happen(stored.log, job, [recipientComplained({ recipient: 0 }), recipientComplained({ recipient: 1 })]);
+    const [first, second] = await stored.log.readFeedback(job);
+    if (first === undefined || second === undefined) throw new Error("A report is missing.");
+    isLost = true;
+    expect(await failureOf(listener.act(first, ending()) ?? Promise.resolve())).to.be.instanceOf(Unavailable);
+    isLost = false;
+    await listener.act(second, ending());
+    expect((await stateOf(stored, mailing)).reports.complained).to.equal(2);
+  });
+
   it("counts what comes back while it reads the mailing", async () => {
     const mailing = await mailingOf(1, "default", { stopWhen: { after: 1000, complaintRate: 0.5 } });
     await act(mailingListenerOf(stored), mailing, "MailingStarted");

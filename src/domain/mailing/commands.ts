@@ -15,6 +15,9 @@ export type ApprovalTerms = {
   readonly sha256: (text: string) => string;
 };
 
+/** A hard bounce or a complaint about a mail of the mailing, by its place in the log. */
+export type FoundReport = { readonly sequence: number; readonly isComplaint: boolean };
+
 export type MailingCommand =
   | Command<"CreateMailing", { readonly settings: MailingSettings }>
   /** Their content is stored. */
@@ -36,14 +39,8 @@ export type MailingCommand =
   | Command<"RetireMailing", { readonly restingBefore: Instant } & Reason>
   /** The ends of parts that were found when the mailing had been run again so often. */
   | Command<"EndParts", { readonly parts: readonly EndedPart[]; readonly retries: number }>
-  /**
-   * Hard bounces and complaints of its parts that the log has after the last ones counted, up to this entry. `sent` is how
-   * many mails of it may have been sent by now.
-   */
-  | Command<
-      "CountReports",
-      { readonly bounced: number; readonly complained: number; readonly upTo: number; readonly sent: number }
-    >
+  /** Each of these counts once. `sent` is how many mails of it may have been sent by now. */
+  | Command<"CountReports", { readonly reports: readonly FoundReport[]; readonly sent: number }>
   | Command<"RetryMailing", Reason & { readonly scope: RetryScope }>
   /** A letter was stored for a mailing that no request has created: none may create it any more. */
   | Command<"AbandonMailing", Reason>;

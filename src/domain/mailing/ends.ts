@@ -25,14 +25,18 @@ export function endParts({ at, parts, retries }: CommandOf<"EndParts">, state: E
   return accepted<MailingEvent>(ended, { type: "MailingPaused", at, data: { reason, stoppedBy } });
 }
 
-/** Counts what came back since the last time; what it counts again, after a crash, it counted before. */
+/** Of what came back, those that were counted before do not count, as after an answer that was lost. */
 export function countReports(
-  { at, bounced, complained, upTo, sent }: CommandOf<"CountReports">,
+  { at, reports: found, sent }: CommandOf<"CountReports">,
   state: ExistingMailing,
 ): MailingDecision {
-  if (isNotStarted(state) || hasMailingEnded(state) || upTo <= state.reports.upTo) return accepted();
   const { reports, reportsBefore, settings } = state;
-  const now = { sent, bounced: reports.bounced + bounced, complained: reports.complained + complained };
+  const news = found.filter(({ sequence }) => sequence > reports.upTo);
+  const upTo = news.at(-1)?.sequence;
+  if (isNotStarted(state) || hasMailingEnded(state) || upTo === undefined) return accepted();
+  const complaints = news.filter(({ isComplaint }) => isComplaint).length;
+  const bounced = reports.bounced + news.length - complaints;
+  const now = { sent, bounced, complained: reports.complained + complaints };
   const counted: MailingEvent = { type: "MailingReportsCounted", at, data: { ...now, upTo } };
   const stoppedBy = whyStopForReports(settings.brakes?.stopWhen ?? null, now, reportsBefore);
   if (stoppedBy === null || state.status !== "started") return accepted(counted);
