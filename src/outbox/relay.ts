@@ -5,7 +5,11 @@ import { createPollLoop, type PollLoop } from "../process/poll-loop.ts";
 import type { Outbox } from "./outbox.ts";
 import { type RelayRowDependencies, relayRow } from "./relay-row.ts";
 
-export type RelayDependencies = RelayRowDependencies & { readonly outbox: Outbox };
+export type RelayDependencies = RelayRowDependencies & {
+  readonly outbox: Outbox;
+  /** Learns what operators have changed of limits and routes. Throws Unavailable. */
+  readonly refreshRules: () => Promise<void>;
+};
 
 export type RelayReports = {
   /** Is called on every poll with a failure that blocks all rows. */
@@ -26,11 +30,13 @@ const share = { rows: 64, bytes: 16 * 1024 * 1024, bytesOfRow: maxRequestBytes }
  * attempts only of the rows that were taken when it began.
  */
 export function createRelay(dependencies: RelayDependencies, { waits, rowBroke }: RelayReports): PollLoop {
-  const { outbox, room } = dependencies;
+  const { outbox, room, refreshRules } = dependencies;
   const poll = async (): Promise<"more" | "done"> => {
     const tenants = await outbox.waiting(tenantsAtOnce);
     if (tenants.length === 0) return "done";
     if (!(await room.isLeftForJobs())) throw new LogFull("There is no room in the log for the jobs of the outbox.");
+    // This process may have stood still: by rules that are out of date, a row would fail for good.
+    await refreshRules();
     const { rows, hasMore } = await outbox.take(tenants, share);
     const relayed = await Promise.all(rows.map((row) => relayRow(dependencies, row)));
     await outbox.settle(relayed.map(({ result }) => result));

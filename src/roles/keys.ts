@@ -1,5 +1,6 @@
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import type { KeyRing } from "../access/key-ring.ts";
+import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createOutageReport } from "../process/logger.ts";
 import type { Parts } from "./parts.ts";
 
@@ -20,3 +21,8 @@ export function shareKeys({ config, logger, connection, lifecycle, patiently }: 
     return shared;
   };
 }
+
+/** For what is refused for good by the rules of tenants and the mail routes, as far as this process knows them. */
+export const refreshRulesOf = (keys: KeyRing, book: RouteBook) => async (): Promise<void> => {
+  await Promise.all([keys.refresh(), book.refresh()]);
+};

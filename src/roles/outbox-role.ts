@@ -7,7 +7,7 @@ import { createRelay } from "../outbox/relay.ts";
 import { traceparentOfRow } from "../outbox/relay-row.ts";
 import { createRowRetention } from "../outbox/row-retention.ts";
 import { createOutageReport, toLoggable } from "../process/logger.ts";
-import type { SharedKeys } from "./keys.ts";
+import { refreshRulesOf, type SharedKeys } from "./keys.ts";
 import { routesForOf } from "./mail-routes-role.ts";
 import { type Parts, templatesOf } from "./parts.ts";
 
@@ -18,6 +18,7 @@ const removeEveryMs = 60_000;
 export async function startOutbox(parts: Parts, book: RouteBook, keys: SharedKeys): Promise<void> {
   const { config, logger, connection, log, room, contentStore, db, lifecycle } = parts;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
+  const ring = await keys();
   const relay = createRelay(
     {
       outbox: createMysqlOutbox(db),
@@ -27,7 +28,8 @@ export async function startOutbox(parts: Parts, book: RouteBook, keys: SharedKey
       contentStore,
       templates: await templatesOf(parts),
       // The tenants' rules alone: the right to write into the table is what admits an application.
-      limitsOf: createLimits(await keys(), { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
+      limitsOf: createLimits(ring, { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
+      refreshRules: refreshRulesOf(ring, book),
       allowed: config.webhooks.allowed,
       routesFor: routesForOf(book, config),
       publicUrl: config.publicUrl,

@@ -5,7 +5,7 @@ import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createImporter } from "../mailings/import-recipients.ts";
 import { createScheduleListener } from "../mailings/schedules/follow-schedules.ts";
 import { createOutageReport } from "../process/logger.ts";
-import type { SharedKeys } from "./keys.ts";
+import { refreshRulesOf, type SharedKeys } from "./keys.ts";
 import { startListener } from "./listeners.ts";
 import { routesForOf } from "./mail-routes-role.ts";
 import { type Parts, templatesOf } from "./parts.ts";
@@ -16,6 +16,7 @@ export async function startSchedules(parts: Parts, book: RouteBook, keys: Shared
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
   const report = createOutageReport(logger, { part: "schedules" }).failed;
   const now = () => new Date().toISOString();
+  const ring = await keys();
   const listener = createScheduleListener({
     log,
     room,
@@ -23,7 +24,8 @@ export async function startSchedules(parts: Parts, book: RouteBook, keys: Shared
     quota: createJetStreamQuota(connection, settings),
     templates: await templatesOf(parts),
     importer: createImporter({ log, contentStore, room, now }),
-    limitsOf: createLimits(await keys(), { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
+    limitsOf: createLimits(ring, { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
+    refreshRules: refreshRulesOf(ring, book),
     approvalAbove: config.approvalAbove,
     allowed: config.webhooks.allowed,
     routesFor: routesForOf(book, config),

@@ -88,6 +88,7 @@ export async function openOutboxSide({ databaseUrl, ownNats }: ServersOfItsOwn =
     contentStore: await createJetStreamContentStore(connection, prefix),
     templates,
     limitsOf: createLimits(ring, { mode: "auto", host: "127.0.0.1", mailFrom: "Waybill <waybill@example.org>" }),
+    refreshRules: async () => {},
     allowed: [],
     publicUrl: null,
     routesFor: () => ["default"],

@@ -55,12 +55,13 @@ export type ScheduleStage = {
   readonly clock: Clock;
   readonly templates?: TemplateStore;
   readonly limits?: Partial<CallerLimits>;
+  readonly refreshRules?: () => Promise<void>;
 };
 
 export const noLimits: CallerLimits = { senders: null, dailyRecipients: null, approvalAbove: null };
 
 /** What a process that fires schedules works with. */
-export function portsOf({ log, contentStore, clock, templates, limits }: ScheduleStage): SchedulePorts {
+export function portsOf({ log, contentStore, clock, templates, limits, refreshRules }: ScheduleStage): SchedulePorts {
   const room = { isLeftForJobs: async () => true };
   return {
     log,
@@ -73,6 +74,7 @@ export function portsOf({ log, contentStore, clock, templates, limits }: Schedul
     templates: templates ?? createMemoryTemplateStore(),
     importer: createImporter({ log, contentStore, room, now: clock.now }),
     limitsOf: () => ({ ...noLimits, ...limits }),
+    refreshRules: refreshRules ?? (async () => {}),
     approvalAbove: null,
     allowed: [],
     publicUrl: null,

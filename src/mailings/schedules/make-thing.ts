@@ -21,6 +21,8 @@ export async function makeThing(ports: MakingPorts, firing: Firing): Promise<Mad
   // Also for a mailing: the schedule may have made jobs when it fired.
   const before = await findAccepted(ports.log, made);
   if (before !== null) return { outcome: "made", madeId: before.job.jobId };
+  // This process may have stood still: by rules that are out of date, the firing would fail for good.
+  await ports.refreshRules();
   const stored = await ports.contentStore.get({ tenant: ref.tenant, jobId: schedule.contentId });
   const template = stored === null ? null : templateOf(decodeContent(stored), schedule.makes);
   if (isMailing) return await makeMailing(ports, firing, made, template);

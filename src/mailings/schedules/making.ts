@@ -17,6 +17,8 @@ export type MakingPorts = CreationDependencies &
     readonly routesFor: (tenant: string, from: string | undefined) => readonly string[];
     /** The limits of a tenant as they are now. */
     readonly limitsOf: (tenant: string) => CallerLimits;
+    /** Learns what operators have changed of limits and routes. Throws Unavailable. */
+    readonly refreshRules: () => Promise<void>;
     /** A mailing with more recipients needs an approval, of any tenant; null for no limit. */
     readonly approvalAbove: number | null;
     /** The number of attempts for a job that does not name one. */

@@ -77,6 +77,23 @@ describe("The one that fires schedules", function () {
     await shows("Fired 10:05", "Fired 10:10");
   });
 
+  it("goes by the rules of the present, though its process stood still while they were changed", async () => {
+    const limits = { senders: ["old.example"] };
+    const refreshRules = async () => {
+      limits.senders = ["new.example"];
+    };
+    await addSchedule(stage, {}, { ...letter, from: "news@new.example" });
+    await addSchedule({ ...stage, tenant: "other" }, {}, { ...letter, from: "news@old.example" });
+    listen({ ...stage, limits, refreshRules });
+    stage.clock.move(at("10:05:00"));
+    const made = await eventually(async () => {
+      const failed = (await scheduleEventsIn(stage.log)).filter(({ event }) => event.type === "ScheduleFailed");
+      expect(failed.map(({ tenant }) => tenant)).to.deep.equal(["other"]);
+      return (await firedBy(stage)).find(({ tenant }) => tenant === "default");
+    });
+    await isMade(stage, made as JobRef);
+  });
+
   it("makes those of other tenants while a tenant's many take long to make", async () => {
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));
