@@ -39,6 +39,8 @@ export type AccessSettings = LimitsSettings & {
 
 /** Unknown keys make the ring look for new ones no more often than this: a caller that guesses keys costs NATS little. */
 const lookEveryMs = 100;
+/** The ring is looked at several times a second. A process that has not done so stood still: it looks before it admits anyone. */
+const stoodStillMs = 2000;
 /** All looks are at the same ring. */
 const oneRing = "";
 /**
@@ -92,9 +94,9 @@ export function createAccess(ring: KeyRing, { rateLimit, ...settings }: AccessSe
       const presented = hasHeader ? parseAccessKey(presentedKey(authorization)) : null;
       const isUnknown = mode !== "off" && presented !== null && ring.find(presented.id) === null;
       try {
-        if (isUnknown) await lookForNewKeys(oneRing);
+        if (isUnknown || ring.sinceLookMs() > stoodStillMs) await lookForNewKeys(oneRing);
       } catch {
-        return { outcome: "keys-unavailable" };
+        if (isUnknown) return { outcome: "keys-unavailable" };
       }
       return decide({ hasHeader, presented, needed, origin });
     },

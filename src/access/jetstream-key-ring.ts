@@ -18,7 +18,7 @@ export async function createJetStreamKeyRing(
 ): Promise<RunningKeyRing> {
   await openBucket(connection, "ACCESS", settings);
   let records: AccessRecords = { keys: new Map(), unreadableKeys: [], rules: new Map() };
-  const { ageMs, refresh, stop } = await followBucket(
+  const { ageMs, sinceLookMs, refresh, stop } = await followBucket(
     connection,
     { bucket: "ACCESS", prefix: settings.prefix, knownWithinMs },
     (entries) => {
@@ -33,6 +33,7 @@ export async function createJetStreamKeyRing(
     hasKeys: () => records.keys.size + records.unreadableKeys.length > 0,
     hasUsableKey: () => [...records.keys.values()].some(({ sha256 }) => sha256 !== null),
     ageMs,
+    sinceLookMs,
     refresh,
     stop,
   };

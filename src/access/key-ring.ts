@@ -49,6 +49,8 @@ export interface KeyRing {
   hasKeys(): boolean;
   hasUsableKey(): boolean;
   ageMs(): number;
+  /** How long ago the last look ended, also one without an answer: a second or two at most, unless the process stood still. */
+  sinceLookMs(): number;
   /** Learns of every change that was stored before the call. Throws Unavailable. */
   refresh(): Promise<void>;
 }

@@ -7,6 +7,8 @@ export type FollowedBucket = {
   refresh(): Promise<void>;
   /** How long ago the entries were last known to be complete. */
   ageMs(): number;
+  /** How long ago the last look ended, also one without an answer. */
+  sinceLookMs(): number;
   stop(): Promise<void>;
 };
 
@@ -41,6 +43,7 @@ export async function followBucket(
   let known = nothingOf("", 0);
   let connections = 0;
   let completeAt = Number.NEGATIVE_INFINITY;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   let isStopping = false;
   const inTimeMs = 0.4 * knownWithinMs;
   let looksLeft = 0;
@@ -61,10 +64,19 @@ export async function followBucket(
     completeAt = askedAt;
   };
   let latest: Promise<void> = Promise.resolve();
+  /** A look that has not begun is for all who ask until then. */
+  let next: Promise<void> | null = null;
+  const look = async (): Promise<void> => {
+    next = null;
+    await readChanges().finally(() => {
+      lookedAt = performance.now();
+    });
+  };
   /** One after the other: what was read first must not come last. */
   const refresh = (): Promise<void> => {
-    latest = latest.catch(() => {}).then(readChanges);
-    return latest;
+    next ??= latest.catch(() => {}).then(look);
+    latest = next;
+    return next;
   };
   const keepUp = async (): Promise<void> => {
     while (!isStopping) {
@@ -93,6 +105,7 @@ export async function followBucket(
   return {
     refresh,
     ageMs: () => performance.now() - completeAt,
+    sinceLookMs: () => performance.now() - lookedAt,
     stop: async () => {
       isStopping = true;
       stopWaitingForReconnects();

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { type AccessSettings, createAccess } from "../../src/access/access.ts";
 import { whyNotToStart } from "../../src/access/auth-mode.ts";
 import type { KeyRing } from "../../src/access/key-ring.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { newKey, ringOf } from "../support/keys.ts";
 
 const settings: AccessSettings = {
@@ -129,6 +130,7 @@ describe("A caller with a key that this instance does not know", () => {
       hasKeys: () => now().hasKeys(),
       hasUsableKey: () => now().hasUsableKey(),
       ageMs: () => 0,
+      sinceLookMs: () => 0,
       refresh: async () => {
         looks.count += 1;
       },
@@ -178,6 +180,37 @@ describe("An instance that cannot reach NATS", () => {
 
   it("stays open to this machine where it never knew of a key", async () => {
     expect(await outcome(ringOf([], { ageMs: 301_000 }), undefined)).to.equal("admitted");
+  });
+});
+
+describe("A caller of a process that stood still", () => {
+  const key = newKey();
+  const revoked = { ...key.record, sha256: null, revokedAt: "2026-11-21T09:00:00.000Z" };
+  /** As the process knew it a minute ago; a look ends that, whether or not it finds an answer. */
+  function ringAfter(look: () => Promise<KeyRing>): KeyRing {
+    let ring = ringOf([key.record]);
+    let sinceLookMs = 60_000;
+    return {
+      ...ring,
+      find: (id) => ring.find(id),
+      sinceLookMs: () => sinceLookMs,
+      refresh: async () => {
+        sinceLookMs = 0;
+        ring = await look();
+      },
+    };
+  }
+  const admit = async (ring: KeyRing) => await outcome(ring, `Bearer ${key.text}`);
+
+  it("is not admitted by a key that was revoked meanwhile", async () => {
+    expect(await admit(ringAfter(async () => ringOf([revoked])))).to.equal("key-invalid");
+  });
+
+  it("is admitted where NATS does not answer, as with any process that is cut off from it", async () => {
+    const ring = ringAfter(async () => {
+      throw new Unavailable("NATS is away.");
+    });
+    expect(await admit(ring)).to.equal("admitted");
   });
 });
 

@@ -40,6 +40,7 @@ export function ringOf(
     hasKeys: () => keys.length > 0,
     hasUsableKey: () => keys.some(({ sha256 }) => sha256 !== null),
     ageMs: () => ageMs,
+    sinceLookMs: () => 0,
     refresh: async () => {
       if (ageMs > 0) throw new Unavailable("NATS is away.");
     },
