@@ -1,7 +1,9 @@
 import { handleCommand } from "../commands/handle-command.ts";
+import { mailings, readNews } from "../commands/read-version.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import type { MailingPart } from "../domain/mailing/events.ts";
 import { mayRunAgain } from "../domain/mailing/run-again.ts";
+import type { MailingState } from "../domain/mailing/state.ts";
 import { completeErasure, type ErasurePorts } from "../erasure/complete-erasure.ts";
 import type { Cause, EventLog } from "../event-log/event-log.ts";
 import type { Ending } from "../event-log/following/active-process.ts";
@@ -14,30 +16,41 @@ type Told = "PauseJob" | "ResumeJob" | "CancelJob";
 
 /** Decides the same about every part whose job is known to run; one that has ended, or is so already, is left as it is. */
 export async function tellRunning(log: EventLog, mailing: OpenMailing, type: Told, cause: Cause): Promise<void> {
-  const parts = partsOf(mailing);
-  await tell(
-    log,
-    mailing,
-    type,
-    cause,
-    [...mailing.running].flatMap((part) => parts[part] ?? []),
-  );
+  await tell(log, mailing, type, cause, runningOf(mailing));
 }
 
-/** The same, and then about parts that had ended: a person may have retried their jobs by hand since. */
-export async function tellAll(
-  log: EventLog,
-  mailing: OpenMailing,
-  type: Told,
-  cause: Cause,
-  { stopping }: Ending,
-): Promise<void> {
-  await tellRunning(log, mailing, type, cause);
+/**
+ * Tells every part what was decided last about the mailing: first those that run, then those that had ended, whose jobs a
+ * person may have retried by hand since. Another process may have gone on while this one stood still, so it leaves no part
+ * before a look shows that what it said still holds. What was decided meanwhile the others hear when that comes by.
+ */
+export async function tellLast(log: EventLog, mailing: OpenMailing, cause: Cause, { stopping }: Ending): Promise<void> {
+  const { status } = mailing.version.state;
   const ended = partsOf(mailing).filter((part, index) => !mailing.running.has(index) && mayRunAgain(part));
-  for (let first = 0; first < ended.length; first += toldAtOnce) {
+  let parts = runningOf(mailing);
+  for (let next = 0; ; next += toldAtOnce) {
+    for (let told: MailingState["status"] | null = null; told !== mailing.version.state.status; ) {
+      told = mailing.version.state.status;
+      const type = toTell[told];
+      if (type === undefined) return;
+      await tell(log, mailing, type, cause, parts);
+      mailing.version = await readNews(mailings, log, mailing.ref, mailing.version);
+    }
+    if (mailing.version.state.status !== status || next >= ended.length) return;
     stopping.throwIfAborted();
-    await tell(log, mailing, type, cause, ended.slice(first, first + toldAtOnce));
+    parts = ended.slice(next, next + toldAtOnce);
   }
+}
+
+const toTell: { readonly [Status in MailingState["status"]]?: Told } = {
+  started: "ResumeJob",
+  paused: "PauseJob",
+  cancelled: "CancelJob",
+};
+
+function runningOf(mailing: OpenMailing): readonly MailingPart[] {
+  const parts = partsOf(mailing);
+  return [...mailing.running].flatMap((part) => parts[part] ?? []);
 }
 
 async function tell(

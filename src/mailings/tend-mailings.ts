@@ -1,4 +1,3 @@
-import { mailings, readNews } from "../commands/read-version.ts";
 import type { MailingEvent } from "../domain/mailing/events.ts";
 import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
 import { Unavailable } from "../domain/unavailable.ts";
@@ -12,7 +11,7 @@ import { makeParts, released } from "./make-parts.ts";
 import { type OpenMailing, recordEnds } from "./open-mailing.ts";
 import type { OpenMailings } from "./open-mailings.ts";
 import { takeUpAll } from "./take-up.ts";
-import { eraseUnmade, tellAll, tellRunning } from "./tell-parts.ts";
+import { eraseUnmade, tellLast, tellRunning } from "./tell-parts.ts";
 
 export type MailingPorts = ErasurePorts & {
   readonly room: LogRoom;
@@ -39,20 +38,11 @@ export function createMailingTending(ports: MailingPorts, open: OpenMailings, se
       } finally {
         wasRead();
       }
-      if (decision === "MailingPaused" || decision === "MailingResumed") await tellLast(mailing, cause, ending);
+      if (decision === "MailingPaused" || decision === "MailingResumed") {
+        await tellLast(ports.log, mailing, cause, ending);
+      }
       await tend(mailing, cause, ending);
     });
-  };
-
-  /** What is told may be out of date by now, where this is a retry, or another process has gone on. */
-  const tellLast = async (mailing: OpenMailing, cause: Cause, ending: Ending): Promise<void> => {
-    for (let told = -1; told !== mailing.version.sequence; ) {
-      const { state, sequence } = mailing.version;
-      told = sequence;
-      if (state.status === "started") await tellAll(ports.log, mailing, "ResumeJob", cause, ending);
-      if (state.status === "paused") await tellAll(ports.log, mailing, "PauseJob", cause, ending);
-      mailing.version = await readNews(mailings, ports.log, mailing.ref, mailing.version);
-    }
   };
 
   /** Does what is to be done about the mailing as it is. */
@@ -63,7 +53,7 @@ export function createMailingTending(ports: MailingPorts, open: OpenMailings, se
     if (state.status === "started") await makeNext(mailing, cause, ending);
     if (state.status === "paused") await tellRunning(ports.log, mailing, "PauseJob", cause);
     if (state.status === "cancelled") {
-      await tellAll(ports.log, mailing, "CancelJob", cause, ending);
+      await tellLast(ports.log, mailing, cause, ending);
       await eraseUnmade(ports, mailing, cause, ending);
     }
     // Parts that turned out to have ended before.

@@ -130,6 +130,33 @@ describe("A process that acts on decisions about mailings", function () {
       await handleCommand(stored.log, job, retryJob(), cause);
     });
 
+    it("says that it was paused, though a process that was replaced goes on to say that it was resumed", async () => {
+      await say(mailing, "PauseMailing");
+      await act(listener, mailing, "MailingPaused");
+      await say(mailing, "ResumeMailing");
+      let [release, waits] = [(): void => {}, false];
+      const still = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const append: EventLog["append"] = async (...given) => {
+        waits = true;
+        await still;
+        return await stored.log.append(...given);
+      };
+      const former = mailingListenerOf({ ...stored, log: { ...stored.log, append } });
+      const lost = new AbortController();
+      const resumed = (await stored.log.readMailing(mailing)).at(-1) as StoredEvent<MailingEvent>;
+      const acting = former.act(resumed, { stopping: lost.signal, givenUp: lost.signal });
+      await eventually(() => expect(waits).to.equal(true));
+      await act(listener, mailing, "MailingResumed");
+      await say(mailing, "PauseMailing");
+      await act(listener, mailing, "MailingPaused");
+      lost.abort();
+      release();
+      await acting;
+      expect(await statusesOf(mailing)).to.deep.equal(["paused", "paused"]);
+    });
+
     it("says that the mailing was cancelled", async () => {
       await say(mailing, "CancelMailing");
       await act(listener, mailing, "MailingCancelled");
