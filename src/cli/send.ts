@@ -128,16 +128,19 @@ async function sendMailing(context: CommandContext, service: Service, sending: S
   // The digest makes another file under the id of this one a conflict.
   const metadata = { mailing: key, file: survey.sha256 };
   const created = await createMailing(service, `mailing-${key}`, { ...whole, metadata }, onWaiting);
+  const { sequence } = created;
   const path = mailings.pathOf(created.id);
   if (test !== undefined) return await sendTest(context, service, created, sending);
-  const decided = created.isRepeat && !draft ? await whyTakenBack(service, path, onWaiting) : null;
-  if (decided !== null) {
+  const expectStanding = async (): Promise<void> => {
+    const decided = await whyTakenBack(service, path, onWaiting);
+    if (decided === null) return;
     throw new CommandFailed(`${decided} To start it after all: waybill mailings start ${created.id}`);
-  }
+  };
+  if (created.isRepeat && !draft) await expectStanding();
   const imported = await uploadRecipients(context, service, created.id, { file, survey });
   const started = draft
-    ? await readMailing(service, path, imported?.sequence ?? created.sequence, onWaiting)
-    : await startMailing(service, path, { scheduledAt, sequence: created.sequence }, onWaiting);
+    ? await readMailing(service, path, imported?.sequence ?? sequence, onWaiting)
+    : await startMailing(service, path, { scheduledAt, sequence, beforeAgain: expectStanding }, onWaiting);
   await reportMailing(context, service, { ...created, isRepeat: imported === null }, started, {
     rows: survey.rows,
     wait,

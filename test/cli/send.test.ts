@@ -212,6 +212,27 @@ describe("waybill send", () => {
     door.close();
   }).timeout(60_000);
 
+  it("starts no mailing again that was taken back before it had the answer", async () => {
+    const csv = await file("taken-back.csv", "email,name\ntaken-back@example.com,T");
+    let starts = 0;
+    const door = createServer(async (request, response) => {
+      const { status, headers, body } = await forward(service.url, request);
+      if (request.url?.endsWith("/start") === true) starts += 1;
+      if (request.url?.endsWith("/start") !== true || starts > 1) return response.writeHead(status, headers).end(body);
+      await fetch(`${service.url}${request.url.replace("/start", "/undo")}`, { method: "POST" });
+      return request.socket.destroy();
+    }).listen(0, "127.0.0.1");
+    await once(door, "listening");
+    const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}`;
+    const lossy = createCommandLine([addSendCommand], { WAYBILL_URL: url });
+    const letter = ["--subject", "News", "--html", join(stage.folder, "news.html"), "--csv", csv];
+    const failure = await failureOf(lossy.run("send", ...letter, "--undo-for", "600"));
+    expect(failure).to.be.instanceOf(CommandFailed);
+    expect(failure.message).to.match(/taken back by anonymous.*waybill mailings start/);
+    expect(starts).to.equal(1);
+    door.close();
+  }).timeout(60_000);
+
   it("refuses another letter under the id of a mailing", async () => {
     const csv = await file("named.csv", "email,name\nnamed@example.com,N\n");
     await send(csv, "--id", "november", "--wait");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type RecipientFile, type RowFault, type Survey, toNdjson } from "./read-recipients.ts";
-import { type Json, type Service, ServiceRefused } from "./service.ts";
+import { type Asked, type Json, type Service, ServiceRefused } from "./service.ts";
 
 /** The body of POST /api/mailings, except for its metadata. */
 export type Letter = Readonly<Record<string, unknown>>;
@@ -86,16 +86,18 @@ export async function addRecipients(
 
 export type Started = { readonly mailing: Json; readonly sequence: string };
 
+type Start = Pick<Asked, "beforeAgain"> & { readonly scheduledAt: string | null; readonly sequence: string };
+
 /** Starts the mailing; one that was started before is left as it is, and read with everything up to `sequence` in the log. */
 export async function startMailing(
   service: Service,
   path: string,
-  { scheduledAt, sequence }: { readonly scheduledAt: string | null; readonly sequence: string },
+  { scheduledAt, sequence, beforeAgain }: Start,
   onWaiting: OnWaiting,
 ): Promise<Started> {
   const body = scheduledAt === null ? {} : { scheduledAt };
   try {
-    const answered = await service.askPatiently(`${path}/start`, { method: "POST", body }, onWaiting);
+    const answered = await service.askPatiently(`${path}/start`, { method: "POST", body, beforeAgain }, onWaiting);
     return { mailing: answered.body, sequence: sequenceOf(answered.headers) };
   } catch (failure) {
     if (!(failure instanceof ServiceRefused) || !isOver.includes(failure.code ?? "")) throw failure;

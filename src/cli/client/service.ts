@@ -12,6 +12,8 @@ export type Asked = {
   /** A body of any length instead, read as fast as the service takes it; each attempt opens it anew. */
   readonly upload?: { readonly type: string; readonly open: () => AsyncIterable<Uint8Array> };
   readonly headers?: Readonly<Record<string, string>>;
+  /** Throws where the request is not to be repeated: what it did may have been taken back since. */
+  readonly beforeAgain?: (() => Promise<void>) | undefined;
 };
 
 /** A running service, used through its public API. */
@@ -121,6 +123,7 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
           if (performance.now() + pauseMs > giveUpAt) throw failure;
           onWaiting(failure.message);
           await pause(pauseMs, undefined, { signal: interrupted });
+          await asked.beforeAgain?.();
         }
       }
     },
