@@ -21,7 +21,8 @@ const creationMs = 10_000;
 
 export type StreamSettings = {
   readonly prefix: string;
-  readonly replicas: number;
+  /** Null leaves existing streams as they are, and makes others with one. */
+  readonly replicas: number | null;
   /**
    * Size limit of the log; null leaves the limit of an existing stream as it is, because an operator may have set it.
    */
@@ -40,7 +41,7 @@ const commonConfig = (stream: StreamKind, { prefix, replicas }: Pick<StreamSetti
   subjects: [streamFilter(prefix, stream)],
   storage: StorageType.File,
   discard: DiscardPolicy.New,
-  num_replicas: replicas,
+  ...(replicas === null ? {} : { num_replicas: replicas }),
 });
 
 /** What is kept until the service removes it. Direct get is off: a replica may answer it with stale data. */

@@ -37,7 +37,8 @@ export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "TURNS", "RESULTS
 
 /**
  * The buckets of keys and tenants, of the tenants' usage, of webhook endpoints, of the progress of sealing, of listeners, of
- * what is archived, of templates, of throttled receivers, and of addresses whose mails came back lately.
+ * what is archived, of templates, of throttled receivers, of addresses whose mails came back lately, and of reports that name no
+ * mail.
  */
 export const bucketKinds = [
   "ACCESS",
@@ -50,6 +51,7 @@ export const bucketKinds = [
   "TEMPLATES",
   "THROTTLES",
   "SOFT_BOUNCES",
+  "BOUNCES",
 ] as const;
 
 export type StreamKind = (typeof streamKinds)[number];

@@ -1,5 +1,6 @@
 import { connect, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
+import { streamsOf } from "../event-log/jetstream-replicas.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { shareOfAccount } from "../nats/account-share.ts";
 import {
@@ -50,7 +51,8 @@ export async function examineNats(place: NatsPlace): Promise<readonly Finding[]>
     const storing = await examineStoring(connection, place);
     findings.push(await examineDurability(version, place), storing);
     if (isClustered(connection)) {
-      findings.push(...(await examineCopies(await connection.nats.jetstreamManager({ checkAPI: false }))));
+      const wanted = { streams: streamsOf(prefix), replicas: place.replicas };
+      findings.push(...(await examineCopies(await connection.nats.jetstreamManager({ checkAPI: false }), wanted)));
     }
     return [...findings, ...(await examineLog(connection, prefix, storing.level === "fine"))];
   } finally {

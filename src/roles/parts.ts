@@ -17,6 +17,7 @@ import { createJetStreamAnnouncements } from "../event-log/following/jetstream-a
 import { shareFollowing } from "../event-log/following/share-following.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
 import { createJetStreamLogRoom } from "../event-log/jetstream-log-room.ts";
+import { adjustReplicas } from "../event-log/jetstream-replicas.ts";
 import { ensureStreams } from "../event-log/jetstream-streams.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import { observeAppends } from "../event-log/observe-appends.ts";
@@ -28,6 +29,7 @@ import { connectJetStream, type JetStreamConnection } from "../nats/connection.t
 import { type Patience, WaitInterrupted } from "../nats/patience.ts";
 import { whyNoReplicas } from "../nats/server-version.ts";
 import { CannotStart, type Lifecycle } from "../process/lifecycle.ts";
+import { describeFailure } from "../process/logger.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { keyFor } from "../suppressions/address-digest.ts";
 import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
@@ -79,8 +81,9 @@ export async function connectParts(
   const notice = (message: string): void => logger.warn(message);
   const connection = await connectOrExplain(config, notice, patiently);
   lifecycle.started("the connection to NATS", connection.close);
-  const streams = { prefix, replicas: config.streamReplicas, maxBytes: config.jobsMaxBytes };
-  await patiently(() => ensureStreams(connection, streams));
+  const replicas = config.areReplicasSet ? config.streamReplicas : null;
+  await patiently(() => ensureStreams(connection, { prefix, replicas, maxBytes: config.jobsMaxBytes }));
+  if (replicas !== null) await adjustReplicas(connection, prefix, replicas).catch(replicasLeft(logger));
   const archive = archiveOf(connection, config);
   const fault = await patiently(archive.indexFault);
   if (fault !== null) throw new CannotStart(`${fault} Keys of archived jobs would be taken again.\n${indexAdvice}`);
@@ -119,6 +122,15 @@ export async function connectParts(
     announcements: createJetStreamAnnouncements(connection, prefix),
   };
 }
+
+/** A node that is away keeps the cluster from making replicas, and must not keep this process from starting. */
+const replicasLeft =
+  (logger: Logger) =>
+  (failure: unknown): void =>
+    logger.warn(
+      { error: describeFailure(failure) },
+      "streams have other than STREAM_REPLICAS copies; the next start tries again",
+    );
 
 export const indexAdvice =
   "Make it again from the files: waybill archive --before 1970-01-01 --to <directory of the files>; or restore the bucket ARCHIVE.";

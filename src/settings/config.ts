@@ -90,6 +90,8 @@ function readAll(read: SettingReader) {
     /** Younger entries are never archived: a request that was suspended for long must find its job in the log. */
     archiveAfterHours: read.whole("ARCHIVE_AFTER_HOURS", 24, 0, 8760),
     streamReplicas: read.whole("STREAM_REPLICAS", 1, 1, 5),
+    /** A process that was not told how many replicas there are leaves existing streams as they are. */
+    areReplicasSet: read.raw("STREAM_REPLICAS") !== null,
     /** A prefix for the names of streams and subjects, for several Waybills that share one NATS. */
     natsPrefix: readPrefix(read),
     jobsMaxBytes: read.optionalWhole("JOBS_MAX_BYTES", 1_048_576, Number.MAX_SAFE_INTEGER),

@@ -19,7 +19,9 @@ const whole = (name: string): StreamInfo => stream(name, { n2: {}, n3: {} });
 
 describe("the copies of streams that a cluster reports", () => {
   const linesOf = (names: readonly string[], found: readonly StreamInfo[]): readonly string[] =>
-    describeCopies(names, found).map(({ level, what }) => `${level}: ${what}`);
+    describeCopies(names, found, { streams: ["JOBS", "KV_ACCESS"], replicas: 3 }).map(
+      ({ level, what }) => `${level}: ${what}`,
+    );
 
   it("are fine where each stream has all of them, and the nodes are named", () => {
     expect(linesOf(["JOBS", "CONTENT"], [whole("JOBS"), whole("CONTENT")])).to.deep.equal([
@@ -47,6 +49,14 @@ describe("the copies of streams that a cluster reports", () => {
   it("are too few where no node has taken the place of one that was removed", () => {
     expect(linesOf(["JOBS", "CONTENT"], [stream("JOBS", { n2: {} }), whole("CONTENT")])).to.deep.equal([
       "serious: These streams have 2 of 3 copies: JOBS",
+    ]);
+  });
+
+  it("are too few where a stream was made with fewer than the setting says, but for those of others", () => {
+    const ofOne = (name: string): StreamInfo =>
+      ({ config: { name, num_replicas: 1 }, cluster: { leader: "n1" } }) as unknown as StreamInfo;
+    expect(linesOf(["JOBS"], [whole("JOBS"), ofOne("KV_ACCESS"), ofOne("OTHER")])).to.deep.equal([
+      "serious: These streams are made for 1 of the 3 copies of STREAM_REPLICAS: KV_ACCESS",
     ]);
   });
 

@@ -42,9 +42,12 @@ function defaultsChangedBy(name: string, value: string): readonly unknown[] {
       : [[path, part]];
   const named = (config: Config): Config => ({ ...config, processName: "" });
   const set = new Map(flat(named(readConfig({ [name]: value })), ""));
-  return flat(named(readConfig({})), "")
-    .filter(([path, byDefault]) => !isDeepStrictEqual(set.get(path), byDefault))
-    .map(([, byDefault]) => byDefault);
+  return (
+    flat(named(readConfig({})), "")
+      // Whether it was given is no default.
+      .filter(([path, byDefault]) => path !== ".areReplicasSet" && !isDeepStrictEqual(set.get(path), byDefault))
+      .map(([, byDefault]) => byDefault)
+  );
 }
 
 describe("The reference of settings", () => {

@@ -1,11 +1,12 @@
 import type { JetStreamManager, StreamInfo } from "nats";
-import { readEntries, streamOfBucket } from "../../nats/bucket.ts";
+import { readEntries } from "../../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../../nats/connection.ts";
 import { countOf } from "../../nats/consumers.ts";
 import { isMessageMissing, isStreamMissing } from "../../nats/errors.ts";
 import { lastMessageOf } from "../../nats/jetstream-api.ts";
 import { nameWith } from "../../nats/names.ts";
-import { bucketKinds, streamFilter, streamKinds, streamName } from "../subjects.ts";
+import { streamsOf } from "../jetstream-replicas.ts";
+import { streamFilter, streamName } from "../subjects.ts";
 import { positionIn } from "./hold-checkpoint.ts";
 import type { ConsumerLoad, LogGauge, StreamSize } from "./log-gauge.ts";
 
@@ -113,21 +114,12 @@ export async function createJetStreamStreamSizes(
       if (isStreamMissing(failure)) return null;
       throw failure;
     });
-  const names = namesOf(prefix);
+  const names = streamsOf(prefix);
   return () =>
     asking(connection, async () => {
       const found = await Promise.all(names.map(find));
       return found.flatMap((info) => (info === null ? [] : [toSize(info)]));
     });
-}
-
-function namesOf(prefix: string): readonly string[] {
-  const ofKinds = streamKinds.flatMap((kind) => {
-    const name = streamName(prefix, kind);
-    // One of the two canary streams is in use, see jetstream-canary.ts.
-    return kind === "CANARY" ? [`${name}_1`, `${name}_2`] : [name];
-  });
-  return [...ofKinds, ...bucketKinds.map((bucket) => streamOfBucket(nameWith(prefix, bucket)))];
 }
 
 const toSize = ({ config, state }: StreamInfo): StreamSize => ({
