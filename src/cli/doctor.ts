@@ -86,7 +86,7 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
     const findings = await Promise.all([
       examineNats({ settings: nats, prefix, replicas, monitorUrl, isOwn: config.nats === null }),
       examineDatabase(mysqlUrl),
-      smtpUrl === "" ? [] : examineMail(smtpUrl, smtp),
+      smtpUrl === "" ? (config.nats === null ? [] : [notLooked]) : examineMail(smtpUrl, smtp),
     ]);
     const [ofNats, ofDatabase] = findings;
     const isThere = ![...ofNats, ...ofDatabase].some(({ level }) => level === "serious");
@@ -96,6 +96,12 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
     await servers.stop();
   }
 }
+
+const notLooked = warning(
+  "smtp",
+  "SMTP_URL is not set here: the mail server was not looked at",
+  "Run it with the settings of a worker; with Compose: docker compose exec worker node dist/src/main.js doctor",
+);
 
 const onRolledBack =
   "Make sure that it is the right log. After a restore: waybill rebuild, waybill seals accept (ops/guides/operator.md).";

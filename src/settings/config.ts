@@ -129,6 +129,9 @@ export const sendsMails = ({ roles, alerts, seals }: Pick<Config, "roles" | "ale
   (roles.has("webhooks") && alerts.mailTo.length > 0) ||
   (roles.has("scheduler") && seals.mailTo !== null);
 
+/** The mail server of a process that sends no mails and has no SMTP_URL. The name never resolves (RFC 2606). */
+export const mailServerOfWorkers = "smtp://known-to-workers.invalid";
+
 /** All faults of the environment at once. */
 export class InvalidConfig extends Error {
   override readonly name = "InvalidConfig";

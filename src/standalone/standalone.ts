@@ -1,7 +1,13 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { makeKeyFile } from "../secrets/make-key-file.ts";
-import { type CompleteConfig, type Config, type NatsConfig, sendsMails } from "../settings/config.ts";
+import {
+  type CompleteConfig,
+  type Config,
+  mailServerOfWorkers,
+  type NatsConfig,
+  sendsMails,
+} from "../settings/config.ts";
 import { ownKeyFile } from "../settings/secret-settings.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
 import type { AnswerRecipient } from "./demo-answers.ts";
@@ -126,9 +132,6 @@ function startDatabase(
   );
 }
 
-/** The mail server of a process that sends no mails and has no SMTP_URL. The name never resolves (RFC 2606). */
-const nowhere = "smtp://known-to-workers.invalid";
-
 type OwnServers = {
   readonly nats: KeptNats | null;
   readonly database: KeptDatabase | null;
@@ -140,7 +143,7 @@ function fillIn(config: Config, { nats, database, mailbox }: OwnServers): Comple
     ...config,
     nats: config.nats ?? toNatsConfig(present(nats)),
     mysqlUrl: config.mysqlUrl ?? present(database).url,
-    smtpUrl: config.smtpUrl ?? mailbox?.smtpUrl ?? nowhere,
+    smtpUrl: config.smtpUrl ?? mailbox?.smtpUrl ?? mailServerOfWorkers,
   };
 }
 

@@ -70,6 +70,11 @@ describe("waybill doctor", () => {
     expect(new Set(findings.map(({ part }) => part))).to.deep.equal(new Set(["nats", "mysql", "smtp", "clock"]));
   });
 
+  it("says that it has not looked at the mail server where only others are told of it, as with Compose", async () => {
+    const { findings } = await examine({ SMTP_URL: "" });
+    expect(findings.filter(({ part }) => part === "smtp").map(({ level }) => level)).to.deep.equal(["warning"]);
+  });
+
   it("prints a line for each finding, and what to do", async () => {
     const env = settingsFor({ nats, mysqlUrl: database.url, smtpUrl: "smtp://127.0.0.1:1" });
     const failing = createCommandLine([addDoctorCommand], env);

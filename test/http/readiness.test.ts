@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { senderExaminer } from "../../src/roles/sender-examiner.ts";
+import { readConfig } from "../../src/settings/config.ts";
+import { startStandalone } from "../../src/standalone/standalone.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
@@ -32,6 +34,14 @@ describe("whether a domain is ready to send, as operators are told", () => {
     expect(levelOf("dkim")).to.equal("warning");
     expect(levelOf("dmarc")).to.equal("serious");
     expect(findings.filter(({ level, advice }) => level === "serious" && advice === null)).to.deep.equal([]);
+  });
+
+  it("does not look at a mail server that only the workers are told of, as with Compose", async () => {
+    const env = { ROLES: "api", NATS_URL: "127.0.0.1:1", MYSQL_URL: "mysql://127.0.0.1:1/waybill" };
+    const { config } = await startStandalone(readConfig(env), () => {});
+    const findings = await senderExaminer({ ...config, dnsServers: [dns.address] })("example.org");
+    expect(findings.filter(({ part }) => part === "tls").map(({ level }) => level)).to.deep.equal(["warning"]);
+    expect(JSON.stringify(findings)).not.to.include("invalid");
   });
 
   it("refuses what is no domain", async () => {

@@ -15,7 +15,7 @@ import { isPublicAddress } from "./public-address.ts";
 export type Sending = {
   /** The domain of the From address. */
   readonly domain: string;
-  /** Null: Waybill has a mailbox of its own. */
+  /** Null: Waybill has a mailbox of its own, or only other processes are told. */
   readonly smtpUrl: string | null;
   readonly returnPath: string | null;
   readonly dkim: DkimSettings | null;
@@ -41,7 +41,7 @@ export async function examineDomain(dns: Dns, sending: Sending, now: Date): Prom
     examineDmarc(dns, { domain, returnPathDomain, signingDomains: signing.map((key) => key.domain) }),
     examineMx(dns, returnPathDomain, returnPath !== null),
     examinePtr(dns, sender),
-    smtpUrl === null ? [] : examineTls(smtpUrl, timeoutMs),
+    smtpUrl === null ? [unknownTls(domain)] : examineTls(smtpUrl, timeoutMs),
     examineUnsubscribe(publicUrl, unsubscribePath, timeoutMs),
   ]);
   const all = findings.flat();
@@ -50,9 +50,17 @@ export async function examineDomain(dns: Dns, sending: Sending, now: Date): Prom
 
 const isAtOrAbove = (domain: string, sender: string): boolean => sender === domain || sender.endsWith(`.${domain}`);
 
+const unknownTls = (domain: string): Finding =>
+  warning(
+    "tls",
+    "Not known: SMTP_URL is not set in this process",
+    `Look with the settings of a worker: waybill doctor --domain ${domain}`,
+  );
+
 /** The addresses of a relay need not be those from which it sends; the findings say so. */
 async function toSender(dns: Dns, smtpUrl: string | null): Promise<Sender> {
-  const host = smtpUrl === null ? "localhost" : new URL(smtpUrl).hostname.replace(/^\[|\]$/g, "");
+  if (smtpUrl === null) return { host: "the host", addresses: [] };
+  const host = new URL(smtpUrl).hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0) return { host, addresses: [host].filter(isPublicAddress) };
   const answer = host === "localhost" ? null : await dns.addresses(host);
   return { host, addresses: answer?.kind === "found" ? answer.values.filter(isPublicAddress) : [] };

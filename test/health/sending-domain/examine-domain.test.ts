@@ -215,6 +215,12 @@ describe("a domain that is to send", () => {
     expect(await look("ptr", { smtpUrl: "smtp://127.0.0.1:1" })).to.match(/^warning: Not known: from which/);
   });
 
+  it("is not judged by a mail server that the process was not told of", async () => {
+    const told = await look("tls", { smtpUrl: null });
+    expect(told).to.match(/^warning: Not known: SMTP_URL is not set .* -> .*waybill doctor --domain example\.org$/);
+    expect(of(await examine({ smtpUrl: null }), "spf").join("\n")).not.to.include("localhost");
+  });
+
   it("has links to unsubscribe over HTTPS only", async () => {
     expect(await look("link")).to.match(/^warning: PUBLIC_URL is not set/);
     expect(await look("link", { publicUrl: "http://127.0.0.1:1" })).to.match(/^serious: .* is not https/);
