@@ -47,6 +47,10 @@ async function showSecret(context: CommandContext, { tenant, rotate, json, yes }
   if (previousValidUntil !== null) context.tell(`The old secret also signs until ${previousValidUntil}.`);
 }
 
+/** The command may run in a container that does not have it, such as that of the API. */
+const orSetting =
+  "This is the stored secret. Where the processes that send webhooks have WEBHOOK_SECRET, that one signs.";
+
 const readSecrets = (
   context: CommandContext,
   tenant: string,
@@ -57,6 +61,7 @@ const readSecrets = (
     const sealing = sealingOf(config, bucketOfWebhooks);
     const store = await patiently(() => createJetStreamWebhookStore(connection, { prefix, replicas }, sealing));
     const secrets = createTenantSecrets(store, webhooks.secret);
+    if (tenant === defaultTenant && webhooks.secret === null) context.tell(orSetting);
     if (rotate) await askFirst(context, `Sign calls for tenant ${tenant} with a new secret?`, { yes });
     // A repeated rotation would drop the secret that receivers know, so a rotation without an answer is left to a person.
     const found = rotate ? await secrets.rotate(tenant) : await patiently(() => secrets.of(tenant));

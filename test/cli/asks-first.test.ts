@@ -100,6 +100,14 @@ describe("A command that cannot be taken back", () => {
     expect(new Set([first, second, third]).size).to.equal(3);
   });
 
+  it("tells that WEBHOOK_SECRET of the service, which this command may not have, signs in place of what it prints", async () => {
+    const { run } = createCommandLine(commands, env);
+    expect((await run("webhooks", "secret")).told.join("\n")).to.include("WEBHOOK_SECRET");
+    expect((await run("webhooks", "secret", "--tenant", "acme")).told.join("\n")).not.to.include("WEBHOOK_SECRET");
+    const given = createCommandLine(commands, { ...env, WEBHOOK_SECRET: `whsec_${"A".repeat(32)}` });
+    expect((await given.run("webhooks", "secret")).told.join("\n")).not.to.include("WEBHOOK_SECRET");
+  });
+
   it("is done to many jobs only after their number is typed", async () => {
     const ids = await createJobs(21);
     const { run, questions } = atTerminal("yes");
