@@ -3,7 +3,7 @@ import { jobStatuses } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import { type Checked, type Fault, failed, faultAt, passed } from "./fault.ts";
 import { toInstant } from "./instant.ts";
-import { retryRequest, someReason } from "./job-action-request.ts";
+import { expectedReason, retryRequest, someReason } from "./job-action-request.ts";
 import { checkRequest, closed } from "./request-schema.ts";
 
 const uuid = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
@@ -123,7 +123,7 @@ export function readBulkLetters(body: unknown): Checked<BulkLettersRequest> {
   const faults = courseFaults(checked.value, letters, filter, "letters");
   if (!place.test(checked.value.cursor?.replace(leftOfLetters, "") ?? "")) faults.push(noCursor);
   if (action === "ignore" && why === undefined && dryRun !== true) {
-    faults.push(faultAt("/reason", `is missing; expected ${someReason.description}`));
+    faults.push(faultAt("/reason", `is missing; expected ${expectedReason}`));
   }
   return faults.length === 0 ? passed(checked.value) : failed(faults);
 }

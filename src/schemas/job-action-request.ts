@@ -16,7 +16,8 @@ const kept = {
 const without = "without control characters and addresses, as it is kept for good";
 
 const reason = Type.Optional(Type.String({ ...kept, description: `at most 500 characters, ${without}` }));
-export const someReason = Type.String({ ...kept, minLength: 1, description: `1 to 500 characters, ${without}` });
+export const expectedReason = `1 to 500 characters, ${without}`;
+export const someReason = Type.String({ ...kept, minLength: 1, description: expectedReason });
 
 /** The optional body of an action that takes only a reason: cancel, pause, resume, requeue. */
 export const changeRequest = Type.Object(
