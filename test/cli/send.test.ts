@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -215,13 +215,15 @@ describe("waybill send", () => {
   it("starts no mailing again that was taken back before it had the answer", async () => {
     const csv = await file("taken-back.csv", "email,name\ntaken-back@example.com,T");
     let starts = 0;
-    const door = createServer(async (request, response) => {
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      const { url = "" } = request;
       const { status, headers, body } = await forward(service.url, request);
-      if (request.url?.endsWith("/start") === true) starts += 1;
-      if (request.url?.endsWith("/start") !== true || starts > 1) return response.writeHead(status, headers).end(body);
-      await fetch(`${service.url}${request.url.replace("/start", "/undo")}`, { method: "POST" });
+      if (url.endsWith("/start")) starts += 1;
+      if (!url.endsWith("/start") || starts > 1) return response.writeHead(status, headers).end(body);
+      await fetch(service.url + url.replace("/start", "/undo"), { method: "POST" });
       return request.socket.destroy();
-    }).listen(0, "127.0.0.1");
+    };
+    const door = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
     await once(door, "listening");
     const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}`;
     const lossy = createCommandLine([addSendCommand], { WAYBILL_URL: url });

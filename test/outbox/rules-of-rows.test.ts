@@ -46,7 +46,11 @@ describe("A relay of the outbox that stood still while its tenant got other send
       { waits: () => {}, rowBroke: () => {} },
     );
     relay.start();
-    await eventually(() => expect(results).to.have.length(1)).finally(relay.stop);
+    try {
+      await eventually(() => expect(results).to.have.length(1));
+    } finally {
+      await relay.stop();
+    }
     return results[0]?.outcome;
   }
 
