@@ -68,8 +68,9 @@ export function openWindow(options: WindowOptions): LogWindow {
     start = kept[count - 1]?.sequence ?? start;
     kept = kept.slice(count);
   };
-  /** In steps and not for each event, because the remaining events are copied. */
-  const trim = (count: number): void => {
+  /** For each batch and not for each reader, of which there can be thousands; in steps, because the remaining events are copied. */
+  const dropTaken = (): void => {
+    const count = indexAfter(kept, Math.min(...[...cursors].map(({ position }) => position)));
     if (count === kept.length || count >= readAtOnce) drop(count);
   };
   const makeRoomFor = async (more: readonly LogEvent[]): Promise<void> => {
@@ -90,6 +91,7 @@ export function openWindow(options: WindowOptions): LogWindow {
     const wants = { wantsFacts: () => hasFacts, restMs: shortestRestMs };
     const from = { afterSequence, maxEvents: readAtOnce, signal: closing.signal, ...wants };
     for await (const batch of log.follow(from)) {
+      dropTaken();
       await makeRoomFor(batch);
       for (const entry of batch) kept.push(entry);
       changed.notify();
@@ -120,7 +122,6 @@ export function openWindow(options: WindowOptions): LogWindow {
             const entries = kept.slice(first, endOfBatch(kept, first, maxEvents));
             if (entries.length > 0) {
               cursor.position = entries.at(-1)?.sequence ?? cursor.position;
-              trim(indexAfter(kept, Math.min(...[...cursors].map(({ position }) => position))));
               changed.notify();
               return entries;
             }

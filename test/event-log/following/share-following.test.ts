@@ -250,6 +250,34 @@ describe("followers that share a log", () => {
     });
   });
 
+  it("are looked through once for an event, and not by each of them: recipient webhooks have thousands", async () => {
+    const { source, log } = openShared();
+    const [stopping, many] = [new AbortController(), 100];
+    let taken = 0;
+    const readAll = async (): Promise<void> => {
+      const from = { afterSequence: 0, maxEvents: 500, signal: stopping.signal };
+      for await (const batch of log.follow(from)) taken += batch.length;
+    };
+    const reading = Array.from({ length: many }, readAll);
+    await storeFacts(source, 1);
+    await eventually(() => expect(taken).to.equal(many));
+    const iterate = Set.prototype[Symbol.iterator];
+    let looks = 0;
+    Set.prototype[Symbol.iterator] = function () {
+      if (this.size === many) looks += 1;
+      return iterate.call(this);
+    };
+    try {
+      await storeFacts(source, 1);
+      await eventually(() => expect(taken).to.equal(2 * many));
+    } finally {
+      Set.prototype[Symbol.iterator] = iterate;
+    }
+    expect(looks).to.be.within(1, 10);
+    stopping.abort();
+    await Promise.all(reading);
+  });
+
   it("read no further ahead than a few thousand events where no follower takes them", async () => {
     const { source, count, log } = openShared();
     await storeFacts(source, 10_000);
