@@ -5,6 +5,11 @@ export class RowsOfOtherRelease extends Error {
   override readonly name = "RowsOfOtherRelease";
 }
 
+/** The tenant asks for more at a time than it may: see askSlowly. */
+export class TooManySlowQueries extends Error {
+  override readonly name = "TooManySlowQueries";
+}
+
 /** The read model, or its database, cannot answer now; the same query may well succeed later. */
 export const isReadFailure = (failure: unknown): boolean =>
-  isDatabaseTrouble(failure) || failure instanceof RowsOfOtherRelease;
+  isDatabaseTrouble(failure) || failure instanceof RowsOfOtherRelease || failure instanceof TooManySlowQueries;

@@ -4,6 +4,7 @@ import type { JobRecord } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { checkpointTable } from "../following/checkpoint.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
+import { askSlowly } from "../following/slow-queries.ts";
 import { toInstant } from "../instants.ts";
 import { decodeCursor, encodeCursor, type JobListOptions, type JobOrder } from "./list-options.ts";
 import { endStatement, inOrderStatement, type ListRange, listStatement, recordOf } from "./list-statements.ts";
@@ -39,7 +40,10 @@ export type NamesOfJob = Pick<JobRecord, "name" | "subject">;
 export const createJobQueries = (db: Knex, searches: Knex = db, bounds: SearchBounds = defaultBounds): JobQueries =>
   onReadableRows(db, jobsProjector, {
     find: (job) => find(db, job),
-    list: (tenant, options) => list(takesLong(options, bounds) ? searches : db, tenant, options, bounds),
+    list: (tenant, options) =>
+      takesLong(options, bounds)
+        ? askSlowly(searches, tenant, () => list(searches, tenant, options, bounds))
+        : list(db, tenant, options, bounds),
     names: async (tenant, ids) => {
       const { jobs: table } = jobTables("");
       const rows: readonly (NamesOfJob & { readonly id: string })[] = await db(table)

@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { readCheckpoint } from "../../following/checkpoint.ts";
 import { onReadableRows } from "../../following/readable-rows.ts";
+import { askSlowly } from "../../following/slow-queries.ts";
 import { jobsProjector } from "../projector.ts";
 import { type LedgerCursor, readEntriesOf } from "./of-address.ts";
 import { type RecipientListOptions, readRecipientsOf } from "./of-job.ts";
@@ -52,22 +53,28 @@ export type RecipientQueries = {
   ): Promise<LedgerPage>;
 };
 
+/** What looks for an address looks into the contents of all jobs that have not ended: 0.3 ms for each of a thousand recipients. */
 export const createRecipientQueries = (db: Knex): RecipientQueries => {
   // Read before the rows: they are then at least as new as it.
   const readSequence = async (): Promise<number> => (await readCheckpoint(db, jobsProjector.name))?.sequence ?? 0;
+  const ofMailing: RecipientQueries["ofMailing"] = async (mailing, options) => ({
+    readSequence: await readSequence(),
+    ...(await readRecipientsOfMailing(db, mailing, options)),
+  });
   return onReadableRows(db, jobsProjector, {
     ofJob: async (job, options) => {
       const sequence = await readSequence();
       const found = await readRecipientsOf(db, job, options);
       return { readSequence: sequence, list: found === null ? null : { readSequence: sequence, ...found } };
     },
-    ofMailing: async (mailing, options) => ({
-      readSequence: await readSequence(),
-      ...(await readRecipientsOfMailing(db, mailing, options)),
-    }),
-    ofAddress: async (tenant, address, options) => ({
-      readSequence: await readSequence(),
-      ...(await readEntriesOf(db, { tenant, address }, options)),
-    }),
+    ofMailing: (mailing, options) =>
+      options.email === null
+        ? ofMailing(mailing, options)
+        : askSlowly(db, mailing.tenant, () => ofMailing(mailing, options)),
+    ofAddress: (tenant, address, options) =>
+      askSlowly(db, tenant, async () => ({
+        readSequence: await readSequence(),
+        ...(await readEntriesOf(db, { tenant, address }, options)),
+      })),
   });
 };
