@@ -39,6 +39,7 @@ describe("Whatever is asked of the API", () => {
     expect((await answered("order-17")).headers.get("X-Request-Id")).to.equal("order-17");
     expect((await answered("x".repeat(129))).headers.get("X-Request-Id")).to.match(uuid);
     expect((await answered("a b")).headers.get("X-Request-Id")).to.match(uuid);
+    expect((await answered("welcome-ada@example.com")).headers.get("X-Request-Id")).to.match(uuid);
   });
 
   it("is answered with nothing to cache, to guess or to frame", async () => {

@@ -12,8 +12,8 @@ export type RequestContext = Caller & {
   readonly traceparent: string;
 };
 
-/** An id from outside ends up in headers and log lines: only characters that do no harm there are accepted. */
-const harmlessId = /^[\x21-\x7e]{1,128}$/;
+/** An id from outside ends up in headers, log lines and events: only characters that do no harm there, and no address. */
+const harmlessId = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
 
 /** The caller before the key is checked. */
 const unknownCaller: Caller = {
