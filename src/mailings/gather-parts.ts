@@ -1,4 +1,3 @@
-import { setImmediate as letOthersRun } from "node:timers/promises";
 import type { ContentRecipient, JobContent } from "../content/content-store.ts";
 import { encodeContent } from "../content/encode-content.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
@@ -152,7 +151,6 @@ async function faultsOfLetter(
   const found = new Map<number, string>();
   for (let [checks, before] = [0, -1]; before < found.size && checks < mostChecks; checks += 1) {
     before = found.size;
-    if (checks > 0) await letOthersRun();
     const left = lines.map((_, index) => index).filter((index) => !found.has(index));
     const recipients = left.map((index) => (lines[index] as Line).recipient);
     const faults = (await kind.checkContent?.({ ...letter, recipients }, { type: kind.type, recipients })) ?? [];

@@ -124,4 +124,25 @@ describe("the templates of a mailing that is to be accepted", () => {
     const recipients = people(Array.from({ length: 1000 }, (_, index) => ({ n: index === 0 ? 1 : 50_000 })));
     expect(await checkLetters({ ...exampleContent, ...template, text, recipients })).to.have.length(1);
   });
+
+  it("are tried piece by piece, with all other work of the process between two pieces, whichever mailings these are of", async () => {
+    const [mailings, pieces] = [10, 3];
+    const recipients = people(Array.from({ length: pieces }, () => ({ name: "Ada" })));
+    let [now, turns, isDone] = [0, 0, false];
+    // One recipient takes all the time of a piece.
+    performance.now = () => (now += 1000);
+    const turn = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(turn);
+    };
+    turn();
+    const content = { ...exampleContent, ...template, text: "Hi {{ name }}", recipients };
+    try {
+      await Promise.all(Array.from({ length: mailings }, () => checkLetters(content)));
+    } finally {
+      isDone = true;
+      Reflect.deleteProperty(performance, "now");
+    }
+    expect(turns).to.be.at.least(mailings * pieces);
+  });
 });
