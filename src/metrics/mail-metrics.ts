@@ -89,8 +89,9 @@ export function createMailMetrics(registry: Registry): MailMetrics {
         });
       gaugeOf(
         "smtp_breaker_state",
-        "0 closed, 1 half-open (trying), 2 open: the server of the mail route counts as down, and no mail is sent by it.",
-        ({ breaker }) => stateNumbers[breaker],
+        "0 the mail route is used; 1 its server is tried, after it was away or the worker has started; 2 (open) it counts as down, and no mail is sent by it.",
+        // A worker that starts during an outage probes the server, and gives its breaker no mail to count.
+        ({ breaker, isUsable }) => Math.max(stateNumbers[breaker], isUsable ? 0 : stateNumbers["half-open"]),
       );
       gaugeOf(
         "mail_route_waiting",

@@ -184,7 +184,21 @@ describe("what a service tells of itself", function () {
     }, 20_000);
     expect((await readyz(worker)).status).to.equal(503);
     await worker.stop();
+  });
+
+  it("shows it as well in a worker that was started since, and gives it no mail: the alert goes on", async () => {
+    // Of fewer it would try one after the other.
+    const job = { subject: "later", body: "text", recipients: ["ada@example.com"], retryDelay: 100 };
+    await Promise.all(Array.from({ length: 8 }, () => client.create(job)));
+    const worker = await startWaybill(surroundings, { HEALTH_PORT: "0", ROLES: "worker" });
+    const stateOf = async (): Promise<string | undefined> => {
+      const text = await (await fetch(`${worker.healthUrl}/metrics`)).text();
+      return /^waybill_smtp_breaker_state\{route="default"\} (.+)$/m.exec(text)?.[1];
+    };
+    await eventually(async () => expect(await stateOf()).to.equal("1"));
     await mailServer.start();
+    await eventually(async () => expect(await stateOf()).to.equal("0"), 60_000);
+    await worker.stop();
   });
 
   it("leaves out what the database knows while it is away, and still answers", async () => {
