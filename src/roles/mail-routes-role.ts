@@ -1,5 +1,6 @@
 import { providersOf, receiverOf } from "../domain/throttles/providers.ts";
 import { withBreaker } from "../mail/breaker.ts";
+import type { ProbeOutcome } from "../mail/mailer.ts";
 import { createReceiverPatience } from "../mail/receiver-patience.ts";
 import { bucketOfRoutes, createJetStreamMailRouteStore } from "../mail/routes/jetstream-mail-route-store.ts";
 import { createJetStreamRouteBook } from "../mail/routes/jetstream-route-book.ts";
@@ -48,7 +49,15 @@ export function openRoutes({ config, logger, observer, lifecycle }: Parts, book:
   const routing = createMailRouting(book, ({ name, url, connections }) => {
     const patience = createReceiverPatience(mailThrottling ? (address) => receiverOf(address, providers) : null);
     const bare = createSmtpMailer({ url, maxConnections: connections, ...smtp, dkim, patience });
-    const mailer = withBreaker(observer.metrics.mail.measure(bare, name));
+    const outage = createOutageReport(logger, { route: name }, "mail route");
+    const probe = async (): Promise<ProbeOutcome> => {
+      const outcome = await bare.probe();
+      // A wrong password or an expired certificate is seen here: the server is probed whenever it was found away.
+      if (outcome.kind === "unavailable") outage.failed(new Error(outcome.error.message));
+      else outage.recovered();
+      return outcome;
+    };
+    const mailer = withBreaker(observer.metrics.mail.measure({ ...bare, probe }, name));
     mailer.onChange((state) => logger.warn({ route: name, state }, "breaker of a mail route changed state"));
     return mailer;
   });

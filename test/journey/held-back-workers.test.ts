@@ -30,12 +30,13 @@ describe("a worker that cannot take work", function () {
     await stage?.cleanUp();
   });
 
-  const said = (msg: string, reason: string): readonly Line[] =>
+  const lines = (): readonly Line[] =>
     waybill
       .output()
       .split("\n")
-      .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Line] : []))
-      .filter((line) => line.msg === msg && line.type === "email.send" && line["reason"] === reason);
+      .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Line] : []));
+  const said = (msg: string, reason: string): readonly Line[] =>
+    lines().filter((line) => line.msg === msg && line.type === "email.send" && line["reason"] === reason);
   const saysThatItTakesNone = (reason: string): Promise<Line> =>
     eventually(() => {
       const [line] = said("the worker takes no work", reason);
@@ -92,8 +93,13 @@ describe("a worker that cannot take work", function () {
       standstills: [{ type: "email.send", reason: "mail-server-away", since }],
     });
 
+    const aboutRoute = (msg: string) => lines().filter((line) => line.msg === msg && line["route"] === "default");
+    const [why] = aboutRoute("mail route failed; retrying");
+    expect(why?.["error"]).to.match(/^The mail server cannot be used: ECONN/);
+
     await stage.mailServer.start();
     await saysThatItGoesOn("mail-server-away");
+    expect(aboutRoute("mail route is running again")).to.have.lengthOf(1);
     await eventually(() => expect(stage.mailServer.mails).not.to.be.empty, patienceMs);
     await isWell();
   });
