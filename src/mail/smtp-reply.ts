@@ -11,6 +11,12 @@ const badSequence = 503;
 const authentication: readonly number[] = [530, 534, 535, 538];
 const beforeAnyMail = /^(CONN|EHLO|HELO|LHLO|STARTTLS|AUTH)/;
 
+/**
+ * The account has sent as much as it may for now, by the refusals of Google and of Microsoft 365: not this mail is refused, and
+ * tomorrow it is taken. RFC 3463 3.5 says of X.4.5 that it is useful as a transient error only.
+ */
+const quotaUsedUp = /^5\d\d[ -]5\.(?:4\.5|1\.90)\b|SubmissionQuotaExceeded/;
+
 /** How far a mail had come when it failed: there was no connection to say anything of it; its end was not written; or was. */
 type Progress = "unsaid" | "begun" | "written";
 
@@ -34,7 +40,7 @@ export function readFailure(failure: SmtpFailure, progress: Progress, mask: (tex
   };
   if (isAboutSession(failure)) return unavailable();
   if (failure.responseCode !== undefined) {
-    return failure.responseCode >= 500
+    return failure.responseCode >= 500 && !quotaUsedUp.test(failure.response ?? "")
       ? { kind: "failed", error: deliveryError(failure.command === ofSender ? "sender-rejected" : "rejected") }
       : { kind: "deferred", error: deliveryError("deferred") };
   }

@@ -57,6 +57,25 @@ describe("handing a mail to a mail server", () => {
     expect(outcome.kind === "deferred" && asksForPatience(outcome.error)).to.equal(true);
   });
 
+  it("is deferred when the account has used up its quota, which Google and Microsoft 365 say with 5xx", async () => {
+    for (const [address, code, text] of [
+      ["google@example.com", 550, "5.4.5 Daily user sending limit exceeded."],
+      ["limit@example.com", 550, "5.1.90 You have reached your daily limit for message recipients."],
+      [
+        "microsoft@example.com",
+        554,
+        "5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException.MapiException",
+      ],
+    ] as const) {
+      server.answerMessage(address, { code, text });
+      const outcome = await mailer.send(mailTo(address));
+      expect(outcome).to.have.nested.include({ kind: "deferred", "error.replyCode": code });
+      expect(outcome.kind === "deferred" && asksForPatience(outcome.error)).to.equal(true);
+    }
+    server.answerMessage("full@example.com", { code: 554, text: "5.2.2 Mailbox full: quota exceeded" });
+    expect(await mailer.send(mailTo("full@example.com"))).to.include({ kind: "failed" });
+  });
+
   it("is unknown when the connection breaks after the message and before the answer", async () => {
     server.takeInSilence("silent@example.com");
     const outcome = await mailer.send(mailTo("silent@example.com"));

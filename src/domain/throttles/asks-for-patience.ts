@@ -14,5 +14,9 @@ const greylisting = /gr[ae]y-?\s?list/i;
 export function asksForPatience({ replyCode, statusCode, message }: DeliveryError): boolean {
   if (greylisting.test(message)) return false;
   if (statusCode !== null && ofOneRecipient.test(statusCode)) return false;
-  return (replyCode !== null && replies.includes(replyCode)) || (statusCode !== null && policy.test(statusCode));
+  // One that refuses for good, and all the same is to be asked again: the account has used up its quota.
+  return (
+    (replyCode !== null && (replies.includes(replyCode) || replyCode >= 500)) ||
+    (statusCode !== null && policy.test(statusCode))
+  );
 }
