@@ -1,4 +1,4 @@
-import { isReadFailure } from "../../../projections/following/read-failure.ts";
+import { isReadFailure, TooManySlowQueries } from "../../../projections/following/read-failure.ts";
 import type { ReadPositions } from "../../../projections/following/read-position.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import type { EventLog, JobRef } from "../../event-log/event-log.ts";
@@ -27,8 +27,12 @@ export async function askReadModel<Result>(query: () => Promise<Result>, withinM
 }
 
 /** Turns a failure of the database into a failure of the read model; returns any other failure as it is. */
-export const explainDatabase = (failure: unknown): unknown =>
-  isReadFailure(failure) ? new ReadModelUnavailable("The database cannot be reached.", { cause: failure }) : failure;
+export function explainDatabase(failure: unknown): unknown {
+  if (failure instanceof TooManySlowQueries) return new ReadModelUnavailable(failure.message, { cause: failure });
+  return isReadFailure(failure)
+    ? new ReadModelUnavailable("The database cannot be reached.", { cause: failure })
+    : failure;
+}
 
 type ReadPosition = Pick<ReadPositions, "waitFor">;
 
