@@ -14,31 +14,46 @@ const toldAtOnce = 32;
 
 type Told = "PauseJob" | "ResumeJob" | "CancelJob";
 
-/** Decides the same about every part whose job is known to run; one that has ended, or is so already, is left as it is. */
-export async function tellRunning(log: EventLog, mailing: OpenMailing, type: Told, cause: Cause): Promise<void> {
+/** Decides this about every part whose job is known to run; one that has ended, or is so already, is left as it is. */
+export async function tellAtOnce(log: EventLog, mailing: OpenMailing, type: Told, cause: Cause): Promise<void> {
   await tell(log, mailing, type, cause, runningOf(mailing));
 }
 
+/** Tells them what was decided last about the mailing. */
+export async function tellRunning(log: EventLog, mailing: OpenMailing, cause: Cause): Promise<void> {
+  await tellLast(log, mailing, cause, runningOf(mailing));
+}
+
 /**
- * Tells every part what was decided last about the mailing: first those that run, then those that had ended, whose jobs a
- * person may have retried by hand since. Another process may have gone on while this one stood still, so it leaves no part
- * before a look shows that what it said still holds. What was decided meanwhile the others hear when that comes by.
+ * Tells it to those that run, and then to those that had ended, whose jobs a person may have retried by hand since. What is
+ * decided meanwhile the others hear when that comes by.
  */
-export async function tellLast(log: EventLog, mailing: OpenMailing, cause: Cause, { stopping }: Ending): Promise<void> {
+export async function tellAll(log: EventLog, mailing: OpenMailing, cause: Cause, { stopping }: Ending): Promise<void> {
   const { status } = mailing.version.state;
   const ended = partsOf(mailing).filter((part, index) => !mailing.running.has(index) && mayRunAgain(part));
-  let parts = runningOf(mailing);
-  for (let next = 0; ; next += toldAtOnce) {
-    for (let told: MailingState["status"] | null = null; told !== mailing.version.state.status; ) {
-      told = mailing.version.state.status;
-      const type = toTell[told];
-      if (type === undefined) return;
-      await tell(log, mailing, type, cause, parts);
-      mailing.version = await readNews(mailings, log, mailing.ref, mailing.version);
-    }
-    if (mailing.version.state.status !== status || next >= ended.length) return;
+  await tellRunning(log, mailing, cause);
+  for (let first = 0; first < ended.length && mailing.version.state.status === status; first += toldAtOnce) {
     stopping.throwIfAborted();
-    parts = ended.slice(next, next + toldAtOnce);
+    await tellLast(log, mailing, cause, ended.slice(first, first + toldAtOnce));
+  }
+}
+
+/**
+ * This process may stand still meanwhile, and another one go on: it leaves no part before a look shows that what it said
+ * still holds.
+ */
+async function tellLast(
+  log: EventLog,
+  mailing: OpenMailing,
+  cause: Cause,
+  parts: readonly MailingPart[],
+): Promise<void> {
+  for (let told: MailingState["status"] | null = null; told !== mailing.version.state.status; ) {
+    told = mailing.version.state.status;
+    const type = toTell[told];
+    if (type === undefined) return;
+    await tell(log, mailing, type, cause, parts);
+    mailing.version = await readNews(mailings, log, mailing.ref, mailing.version);
   }
 }
 

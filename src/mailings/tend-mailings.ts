@@ -11,7 +11,7 @@ import { makeParts, released } from "./make-parts.ts";
 import { type OpenMailing, recordEnds } from "./open-mailing.ts";
 import type { OpenMailings } from "./open-mailings.ts";
 import { takeUpAll } from "./take-up.ts";
-import { eraseUnmade, tellLast, tellRunning } from "./tell-parts.ts";
+import { eraseUnmade, tellAll, tellAtOnce, tellRunning } from "./tell-parts.ts";
 
 export type MailingPorts = ErasurePorts & {
   readonly room: LogRoom;
@@ -32,14 +32,14 @@ export function createMailingTending(ports: MailingPorts, open: OpenMailings, se
     return serially(mailing.ref, async () => {
       try {
         // What must stop stops first: reading takes a moment. Where it is not what was decided last, that follows.
-        if (decision === "MailingPaused") await tellRunning(ports.log, mailing, "PauseJob", cause);
-        if (decision === "MailingCancelled") await tellRunning(ports.log, mailing, "CancelJob", cause);
+        if (decision === "MailingPaused") await tellAtOnce(ports.log, mailing, "PauseJob", cause);
+        if (decision === "MailingCancelled") await tellAtOnce(ports.log, mailing, "CancelJob", cause);
         await open.read(mailing);
       } finally {
         wasRead();
       }
       if (decision === "MailingPaused" || decision === "MailingResumed") {
-        await tellLast(ports.log, mailing, cause, ending);
+        await tellAll(ports.log, mailing, cause, ending);
       }
       await tend(mailing, cause, ending);
     });
@@ -51,9 +51,9 @@ export function createMailingTending(ports: MailingPorts, open: OpenMailings, se
     const { state } = mailing.version;
     if (state.status === "absent" || isNotStarted(state)) return open.forget(mailing);
     if (state.status === "started") await makeNext(mailing, cause, ending);
-    if (state.status === "paused") await tellRunning(ports.log, mailing, "PauseJob", cause);
+    if (state.status === "paused") await tellRunning(ports.log, mailing, cause);
     if (state.status === "cancelled") {
-      await tellLast(ports.log, mailing, cause, ending);
+      await tellAll(ports.log, mailing, cause, ending);
       await eraseUnmade(ports, mailing, cause, ending);
     }
     // Parts that turned out to have ended before.

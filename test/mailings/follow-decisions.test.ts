@@ -358,6 +358,38 @@ describe("A process that acts on decisions about mailings", function () {
     expect((await stateOf(stored, mailing)).reports.complained).to.equal(2);
   });
 
+  it("leaves no part paused for what came back, where it was replaced and the mailing resumed meanwhile", async () => {
+    const mailing = await mailingOf(1, "default", { stopWhen: { after: 10, complaintRate: 0.05 } });
+    const [job] = await jobsOf(mailing);
+    if (job === undefined) throw new Error("The mailing has no part.");
+    let release = (): void => {};
+    let still: Promise<void> | null = null;
+    let waits = false;
+    const append: EventLog["append"] = async (...given) => {
+      waits = still !== null && keyOf(given[0]) === keyOf(job);
+      if (waits) await still;
+      return await stored.log.append(...given);
+    };
+    const former = mailingListenerOf({ ...stored, log: { ...stored.log, append } });
+    await act(former, mailing, "MailingStarted");
+    await happen(stored.log, job, [recipientComplained({ recipient: 0 })]);
+    const [report] = await stored.log.readFeedback(job);
+    if (report === undefined) throw new Error("There is no report.");
+    still = new Promise((resolve) => {
+      release = resolve;
+    });
+    const acting = former.act(report, { stopping: AbortSignal.abort(), givenUp: AbortSignal.abort() });
+    await eventually(() => expect(waits).to.equal(true));
+    const next = mailingListenerOf(stored);
+    await act(next, mailing, "MailingPaused");
+    await say(mailing, "ResumeMailing");
+    await act(next, mailing, "MailingResumed");
+    still = null;
+    release();
+    await acting;
+    expect(await statusesOf(mailing)).to.deep.equal(["pending"]);
+  });
+
   it("counts what comes back while it reads the mailing", async () => {
     const mailing = await mailingOf(1, "default", { stopWhen: { after: 1000, complaintRate: 0.5 } });
     await act(mailingListenerOf(stored), mailing, "MailingStarted");
