@@ -131,8 +131,9 @@ async function start(ports: MakingPorts, { schedule, cause }: Firing, mailing: J
 /** Cancels the draft of a mailing that could not be started, because someone could find it later and start it. */
 export async function cancelDraft({ log, now }: MakingPorts, { ref, last, cause }: Firing): Promise<void> {
   const mailing = { tenant: ref.tenant, jobId: last.madeId };
-  const { state } = await readMailing(log, mailing);
-  if (state.status !== "draft" || wasStarted(state)) return;
+  const from = await readMailing(log, mailing);
+  if (from.state.status !== "draft" || wasStarted(from.state)) return;
   const command = { type: "CancelMailing", at: now(), reason: "Its schedule could not start it." } as const;
-  await handleMailingCommand(log, mailing, command, cause);
+  // Whatever a person decides at this moment stands: then this is tried again, and finds it.
+  await handleMailingCommand(log, mailing, command, cause, { from, maxConflicts: 0 });
 }

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { decodeContent, digestOf } from "../../../src/content/encode-content.ts";
 import { withoutRecipients } from "../../../src/erasure/complete-erasure.ts";
-import { type JobRef, keyOf } from "../../../src/event-log/event-log.ts";
+import { type EventLog, type JobRef, keyOf } from "../../../src/event-log/event-log.ts";
 import type { Listening } from "../../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
 import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
 import { createScheduleListener } from "../../../src/mailings/schedules/follow-schedules.ts";
 import { eventually } from "../../support/eventually.ts";
-import { draftMailing, importInto, people, stateOf } from "../../support/mailings.ts";
+import { decide, draftMailing, importInto, people, stateOf } from "../../support/mailings.ts";
 import { createMemoryCheckpointStore } from "../../support/memory/memory-checkpoint-store.ts";
 import { createMemoryContentStore } from "../../support/memory/memory-content-store.ts";
 import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
@@ -389,6 +389,29 @@ describe("The one that fires schedules", function () {
     expect(failed?.data).to.include({ code: "mailing-is-empty" });
     const [mailing] = await firedBy(stage);
     await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("cancelled"));
+  });
+
+  it("cancels no mailing that it could not start, and that a person starts at that moment", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    await addSchedule(stage, { makes: "mailing" }, newsTo(source));
+    let [cancels, release] = [0, (): void => {}];
+    const started = new Promise<void>((resolve) => (release = resolve));
+    const append: EventLog["append"] = async (ref, entry, ...given) => {
+      if (entry[0].event.type === "MailingCancelled") {
+        cancels += 1;
+        await started;
+      }
+      return await stage.log.append(ref, entry, ...given);
+    };
+    listen({ ...stage, log: { ...stage.log, append }, limits: { dailyRecipients: 2 } });
+    stage.clock.move(at("10:05:00"));
+    await eventually(() => expect(cancels).to.equal(1));
+    const [mailing] = await firedBy(stage);
+    await decide(stage, mailing as JobRef, { type: "StartMailing", at: at("10:05:01"), scheduledAt: null });
+    release();
+    await leave();
+    expect((await stateOf(stage, mailing as JobRef)).status).to.equal("started");
   });
 
   describe("whose mailing needs an approval", () => {
