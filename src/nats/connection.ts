@@ -6,7 +6,7 @@ import { endTransportsInTime } from "./client-transports.ts";
 import { createMove } from "./move.ts";
 import { byAnyAnswer, byStream } from "./node-judgement.ts";
 import { watchNode } from "./node-watch.ts";
-import { isUnanswered, isUnreachable, waitSilently } from "./outages.ts";
+import { isRefusal, isUnanswered, isUnreachable, waitSilently } from "./outages.ts";
 import type { Patience } from "./patience.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import { completePool, createPreference, goNextTo } from "./server-pool.ts";
@@ -88,15 +88,21 @@ export async function connectJetStream(
     moveTo: move,
     ...(lookEveryMs === undefined ? {} : { lookEveryMs }),
   });
+  let isRefused = false;
   const watch = async (): Promise<void> => {
     for await (const status of nats.status()) {
       if (status.permissionContext?.operation === "publish") requests.refuse(status.permissionContext.subject);
+      if (isRefusal(status) && !isRefused) {
+        isRefused = true;
+        notice("NATS refuses the login: its password has changed, or expired. Check NATS_PASSWORD, or NATS_CREDS.");
+      }
       if (status.type === "disconnect") {
         isConnected = false;
         if (!isMoving) notice("The connection to NATS was lost; reconnecting.");
       }
       if (status.type === "reconnect") {
         isConnected = true;
+        isRefused = false;
         node.connected();
         if (!isMoving) notice("The connection to NATS is up again.");
         for (const reconnected of listeners) reconnected();

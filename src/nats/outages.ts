@@ -1,4 +1,4 @@
-import { ErrorCode, NatsError } from "nats";
+import { ErrorCode, Events, NatsError, type Status } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { isBusy, isNoPlaceYet } from "./errors.ts";
 import { createPatience, never, type Patience } from "./patience.ts";
@@ -36,6 +36,10 @@ const refusedLogins: readonly string[] = [
 /** NATS was reached and refuses this process: waiting does not help. */
 export const isLoginRefused = (failure: unknown): boolean =>
   failure instanceof NatsError && refusedLogins.includes(failure.code);
+
+/** The same of a connection that the client tries to make again, by what its status says. */
+export const isRefusal = ({ type, data }: Pick<Status, "type" | "data">): boolean =>
+  type === Events.Error && refusedLogins.includes(String(data));
 
 /** The settings ask for TLS, and the server offers none. */
 export const isWithoutTls = (failure: unknown): boolean =>
