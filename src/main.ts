@@ -12,8 +12,12 @@ import { nameSourcesInStackTraces } from "./process/stack-traces.ts";
 import { paintFor } from "./process/terminal-line.ts";
 import { type Config, readConfig } from "./settings/config.ts";
 
+/** SIGHUP comes where the terminal was closed: the mails in flight are to be finished then, too. */
+const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+type StopSignal = (typeof stopSignals)[number];
+
 /** The signal that a command was interrupted by. */
-let stoppedBy: "SIGINT" | "SIGTERM" = "SIGINT";
+let stoppedBy: StopSignal = "SIGINT";
 
 /** As shells have it: 130 for SIGINT, 143 for SIGTERM. */
 const codeOfSignal = (): number => 128 + constants.signals[stoppedBy];
@@ -30,15 +34,16 @@ function readSettings(overrides: Readonly<Record<string, string>> = {}): Config 
 /** The first signal lets the work in hand finish; the second one ends the process at once. */
 function onInterrupt(): AbortSignal {
   const interrupted = new AbortController();
-  const interrupt = (signal: "SIGINT" | "SIGTERM"): void => {
+  const interrupt = (signal: StopSignal): void => {
+    // Where a terminal was closed, the system and the shell send it one each.
+    if (signal === "SIGHUP" && interrupted.signal.aborted) return;
     stoppedBy = signal;
     if (interrupted.signal.aborted) process.exit(codeOfSignal());
     interrupted.abort();
     // Hanging work must not keep the process alive. The servers that it started end with it.
     setTimeout(() => process.exit(exitCodes.failed), shutdownTimeoutMs + graceMs).unref();
   };
-  process.on("SIGTERM", interrupt);
-  process.on("SIGINT", interrupt);
+  for (const signal of stopSignals) process.on(signal, interrupt);
   return interrupted.signal;
 }
 

@@ -30,6 +30,7 @@ describe("A command that is interrupted", function () {
   for (const [signal, code] of [
     ["SIGINT", 130],
     ["SIGTERM", 143],
+    ["SIGHUP", 129],
   ] as const) {
     it(`ends with ${code} after ${signal}`, async () => {
       asked = once(silent, "request");
