@@ -3,6 +3,8 @@ import { expect } from "chai";
 import type { Finding } from "../../../src/health/finding.ts";
 import { createDns } from "../../../src/health/sending-domain/dns.ts";
 import { examineDomain, type Sending } from "../../../src/health/sending-domain/examine-domain.ts";
+import { judgeAnswer } from "../../../src/health/sending-domain/examine-unsubscribe.ts";
+import { unsubscribeInvalid } from "../../../src/http/routes/unsubscribe.ts";
 import type { DkimKey } from "../../../src/mail/dkim.ts";
 import { startWireServer } from "../../mail/wire-server.ts";
 import { type DnsServer, startDnsServer, type Zone } from "../../support/dns-server.ts";
@@ -225,5 +227,14 @@ describe("a domain that is to send", () => {
     expect(await look("link")).to.match(/^warning: PUBLIC_URL is not set/);
     expect(await look("link", { publicUrl: "http://127.0.0.1:1" })).to.match(/^serious: .* is not https/);
     expect(await look("link", { publicUrl: "https://127.0.0.1:1" })).to.match(/^serious: .* does not answer/);
+  });
+
+  it("has links to unsubscribe where the answer is that of Waybill, and not of any server", async () => {
+    const url = "https://mail.example.org/unsubscribe";
+    const { status, headers } = unsubscribeInvalid();
+    expect(judgeAnswer(url, status, headers?.["X-Robots-Tag"] ?? null).level).to.equal("fine");
+    expect(judgeAnswer(url, 404, null)).to.deep.include({ level: "warning", part: "link" });
+    expect(judgeAnswer(url, 200, null).level).to.equal("warning");
+    expect(judgeAnswer(url, 502, null).level).to.equal("serious");
   });
 });
