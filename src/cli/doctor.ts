@@ -82,11 +82,11 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
     return [...disk, serious("nats", "A server of the data folder does not start", servers.message)];
   }
   try {
-    const { nats, mysqlUrl, smtpUrl, natsPrefix: prefix, streamReplicas: replicas, smtp } = servers.config;
+    const { nats, mysqlUrl, smtpUrl, natsPrefix: prefix, streamReplicas: replicas, smtp, mailFrom } = servers.config;
     const findings = await Promise.all([
       examineNats({ settings: nats, prefix, replicas, monitorUrl, isOwn: config.nats === null }),
       examineDatabase(mysqlUrl),
-      smtpUrl === "" ? (config.nats === null ? [] : [notLooked]) : examineMail(smtpUrl, smtp),
+      smtpUrl === "" ? (config.nats === null ? [] : [notLooked]) : examineMail(smtpUrl, smtp, mailFrom),
     ]);
     const [ofNats, ofDatabase] = findings;
     const isThere = ![...ofNats, ...ofDatabase].some(({ level }) => level === "serious");

@@ -75,6 +75,17 @@ describe("waybill doctor", () => {
     expect(findings.filter(({ part }) => part === "smtp").map(({ level }) => level)).to.deep.equal(["warning"]);
   });
 
+  it("warns of a sender that mail servers refuse, where MAIL_FROM is not set", async () => {
+    const warningsWith = async (planted: Readonly<Record<string, string>>) => {
+      const { findings } = await examine(planted);
+      return findings.filter(({ part, level }) => part === "smtp" && level === "warning").map(({ what }) => what);
+    };
+    const relay = { SMTP_URL: "smtp://relay.invalid:1" };
+    expect((await warningsWith({ ...relay, MAIL_FROM: "" })).join()).to.match(/^MAIL_FROM is waybill@localhost/);
+    expect(await warningsWith(relay)).to.deep.equal([]);
+    expect(await warningsWith({ MAIL_FROM: "" })).to.deep.equal([]);
+  });
+
   it("prints a line for each finding, and what to do", async () => {
     const env = settingsFor({ nats, mysqlUrl: database.url, smtpUrl: "smtp://127.0.0.1:1" });
     const failing = createCommandLine([addDoctorCommand], env);
