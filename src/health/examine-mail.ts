@@ -44,6 +44,6 @@ function toFinding(outcome: ProbeOutcome, host: string): Finding {
     : serious(
         "smtp",
         `${host}: ${message}`,
-        "Check host and port in SMTP_URL, and that no firewall blocks this machine. Jobs wait meanwhile; none is lost.",
+        "Check host and port in SMTP_URL (smtps:// for port 465), and that no firewall blocks this machine. Jobs wait meanwhile; none is lost.",
       );
 }
