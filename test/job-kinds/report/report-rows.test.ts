@@ -5,6 +5,7 @@ import { createLogQueries } from "../../../projections/jobs/recipients/log-queri
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";
 import type { JobRef, StoredEvent } from "../../../src/event-log/event-log.ts";
 import type { ReportRequest } from "../../../src/job-kinds/report/report-source.ts";
+import { everyJob } from "../../support/every-job.ts";
 import { jobCreated, recipientFailed, recipientSent } from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
 import { insertJobs, insertLogLines } from "../../support/report-rows.ts";
@@ -67,19 +68,7 @@ describe("A report", function () {
     const { list } = createJobQueries(side.readSide.db);
     const found: JobRecord[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = await list("default", {
-        statuses: [],
-        type: null,
-        mailing: null,
-        createdAfter: null,
-        createdBefore: null,
-        q: null,
-        page: 1,
-        pageSize: 100,
-        sortBy: "createdAt",
-        order: "asc",
-        cursor: cursor === "" ? null : cursor,
-      });
+      const page = await list("default", { ...everyJob, order: "asc", cursor: cursor === "" ? null : cursor });
       found.push(...page.jobs);
       cursor = page.nextCursor;
     }

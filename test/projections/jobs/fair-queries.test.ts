@@ -2,25 +2,11 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as immediately } from "node:timers/promises";
 import { expect } from "chai";
 import type { Knex } from "knex";
-import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
 import { createJobQueries } from "../../../projections/jobs/queries.ts";
 import { createRecipientQueries } from "../../../projections/jobs/recipients/queries.ts";
 import { createDatabase } from "../../../src/database/database.ts";
+import { everyJob } from "../../support/every-job.ts";
 import { openReadSide, type ReadSide } from "../../support/read-side.ts";
-
-const everything: JobListOptions = {
-  statuses: [],
-  type: null,
-  mailing: null,
-  createdAfter: null,
-  createdBefore: null,
-  q: null,
-  page: 1,
-  pageSize: 100,
-  cursor: null,
-  sortBy: "createdAt",
-  order: "desc",
-};
 
 describe("Queries that take long leave a connection to other tenants, however many one tenant asks:", () => {
   let side: ReadSide;
@@ -59,7 +45,7 @@ describe("Queries that take long leave a connection to other tenants, however ma
   it("searches", async () => {
     const found = await whileNoneEnds((db) => {
       const queries = createJobQueries(side.db, db);
-      return (tenant) => queries.list(tenant, { ...everything, q: "invoice" });
+      return (tenant) => queries.list(tenant, { ...everyJob, q: "invoice" });
     });
     expect(found).to.deep.include({ jobs: [] });
   });

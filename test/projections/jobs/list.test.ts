@@ -3,25 +3,12 @@ import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries, type JobList } from "../../../projections/jobs/queries.ts";
 import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
+import { everyJob } from "../../support/every-job.ts";
 import { jobCancelled, jobCompleted, jobCreated, jobStarted } from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
 import { openReadSide, type ReadSide } from "../../support/read-side.ts";
 
 const at = (minute: number): string => `2026-11-21T09:${String(minute).padStart(2, "0")}:00.000Z`;
-
-const newestFirst: JobListOptions = {
-  statuses: [],
-  type: null,
-  mailing: null,
-  createdAfter: null,
-  createdBefore: null,
-  q: null,
-  page: 1,
-  pageSize: 20,
-  cursor: null,
-  sortBy: "createdAt",
-  order: "desc",
-};
 
 describe("the list of a tenant's jobs", () => {
   let side: ReadSide;
@@ -46,7 +33,7 @@ describe("the list of a tenant's jobs", () => {
     await side.happens(same, jobCreated({}, at(minute)));
   };
   const list = (options: Partial<JobListOptions> = {}, tenant = "acme"): Promise<JobList> =>
-    createJobQueries(side.db).list(tenant, { ...newestFirst, ...options });
+    createJobQueries(side.db).list(tenant, { ...everyJob, ...options });
   const subjects = async (options: Partial<JobListOptions>): Promise<readonly (string | null)[]> => {
     const { jobs, total } = await list(options);
     expect(total).to.equal(jobs.length);

@@ -3,6 +3,7 @@ import { InvalidCursor, type JobListOptions } from "../../../projections/jobs/li
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries, type JobList } from "../../../projections/jobs/queries.ts";
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";
+import { everyJob } from "../../support/every-job.ts";
 import { earlier, jobCancelled, jobCompleted, jobCreated, jobStarted, later, now } from "../../support/examples.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { newJob } from "../../support/happen.ts";
@@ -29,20 +30,7 @@ describe("going through a list by cursor", () => {
   after(() => side.cleanUp());
 
   const list = (options: Partial<JobListOptions>): Promise<JobList> =>
-    createJobQueries(side.db).list("default", {
-      statuses: [],
-      type: null,
-      mailing: null,
-      createdAfter: null,
-      createdBefore: null,
-      q: null,
-      page: 1,
-      pageSize: 100,
-      cursor: null,
-      sortBy: "createdAt",
-      order: "desc",
-      ...options,
-    });
+    createJobQueries(side.db).list("default", { ...everyJob, ...options });
 
   /** Page after page until there is none; each says the same total. */
   const goThrough = async (options: Partial<JobListOptions>): Promise<readonly JobRecord[]> => {

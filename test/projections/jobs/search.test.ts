@@ -5,6 +5,7 @@ import { createJobQueries, type JobList } from "../../../projections/jobs/querie
 import { createDatabase } from "../../../src/database/database.ts";
 import { isDatabaseTrouble } from "../../../src/database/database-failure.ts";
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";
+import { everyJob } from "../../support/every-job.ts";
 import { jobCompleted, jobCreated, jobStarted } from "../../support/examples.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { newJob } from "../../support/happen.ts";
@@ -15,19 +16,6 @@ const at = (minute: number): string => `2026-11-21T09:${String(minute).padStart(
 const jobs = 40;
 /** So few that every search is cut many times. */
 const bounds = { inIndex: 7, inRows: 4 };
-const everything: JobListOptions = {
-  statuses: [],
-  type: null,
-  mailing: null,
-  createdAfter: null,
-  createdBefore: null,
-  q: null,
-  page: 1,
-  pageSize: 100,
-  cursor: null,
-  sortBy: "createdAt",
-  order: "desc",
-};
 
 describe("a search that looks through more jobs than one answer may", () => {
   let side: ReadSide;
@@ -48,7 +36,7 @@ describe("a search that looks through more jobs than one answer may", () => {
   after(() => side.cleanUp());
 
   const list = (options: Partial<JobListOptions>, within = bounds): Promise<JobList> =>
-    createJobQueries(side.db, side.db, within).list("default", { ...everything, ...options });
+    createJobQueries(side.db, side.db, within).list("default", { ...everyJob, ...options });
 
   const inBetween = { createdAfter: at(8), createdBefore: at(16) };
   const isInBetween = ({ createdAt }: JobRecord): boolean => createdAt > at(8) && createdAt < at(16);
@@ -108,11 +96,11 @@ describe("a search that looks through more jobs than one answer may", () => {
     const queries = createJobQueries(side.db, nowhere);
     const byEnd = { sortBy: "completedAt" } as const;
     for (const asked of [{ q: "a" }, { type: "email.send" }, { ...byEnd, createdAfter: at(1) }] as const) {
-      const failure = await failureOf(queries.list("default", { ...everything, ...asked }));
+      const failure = await failureOf(queries.list("default", { ...everyJob, ...asked }));
       expect(isDatabaseTrouble(failure), JSON.stringify(asked)).to.equal(true);
     }
     for (const asked of [{}, byEnd, { createdAfter: at(1) }]) {
-      expect((await queries.list("default", { ...everything, ...asked })).jobs).to.have.length.greaterThan(0);
+      expect((await queries.list("default", { ...everyJob, ...asked })).jobs).to.have.length.greaterThan(0);
     }
     await nowhere.destroy();
   });
