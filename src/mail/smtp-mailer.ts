@@ -1,4 +1,3 @@
-import { isLoopback } from "../domain/loopback.ts";
 import type { SendOutcome } from "../domain/recipients/events.ts";
 import { createChunkTrust } from "./chunk-trust.ts";
 import { type ComposedLetter, createComposer, type Envelope } from "./compose-letter.ts";
@@ -10,7 +9,8 @@ import type { Transaction } from "./smtp-dialogue.ts";
 import { failureOf, type SmtpFailure, unsendable } from "./smtp-failure.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
 import { readFailure, sessionError } from "./smtp-reply.ts";
-import { openSession, type SessionOptions } from "./smtp-session.ts";
+import { openSession } from "./smtp-session.ts";
+import { readSmtpUrl } from "./smtp-url.ts";
 import { tokenHeaderFor } from "./token-header.ts";
 
 export type SmtpSettings = {
@@ -41,7 +41,7 @@ const triesOnConnections = 3;
  */
 export function createSmtpMailer({ url, maxConnections, dkim = null, patience, ...more }: SmtpSettings): Mailer {
   const { timeoutMs, answerTimeoutMs, name = null } = more;
-  const options = { ...fromUrl(url), timeoutMs, answerTimeoutMs, name, chunkTrust: createChunkTrust() };
+  const options = { ...readSmtpUrl(url), timeoutMs, answerTimeoutMs, name, chunkTrust: createChunkTrust() };
   const tokenHeader = tokenHeaderFor(options.host);
   const pool = createSmtpPool((onEnd) => openSession(options, onEnd), maxConnections);
   const composeLetter = createComposer(dkim);
@@ -123,19 +123,6 @@ async function askAgain({ mayStill }: Mail): Promise<void> {
 
 /** What a probe was told becomes the error of the mails that wait for it. */
 const maskOfProbe = (reply: string): string => maskReply(reply, { to: "", subject: "" });
-
-function fromUrl(url: string): Pick<SessionOptions, "host" | "port" | "secure" | "auth" | "mayShowPassword"> {
-  const { protocol, hostname, port, username, password } = new URL(url);
-  const isSecure = protocol === "smtps:";
-  const host = hostname.replace(/^\[|\]$/g, "");
-  return {
-    host,
-    mayShowPassword: isLoopback(host),
-    port: port === "" ? (isSecure ? 465 : 587) : Number(port),
-    secure: isSecure,
-    auth: username === "" ? null : { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
-  };
-}
 
 /** In answer to a mail, Microsoft 365 says so of the connections of an account beyond three. Others say it as they greet. */
 const tooManyConnections = 432;

@@ -15,21 +15,16 @@ import {
 } from "./smtp-dialogue.ts";
 import { brokenProtocol, closedByServer, failureOf, type SmtpFailure } from "./smtp-failure.ts";
 import { isUnanswered, leavesSessionUsable } from "./smtp-reply.ts";
+import type { MailServer } from "./smtp-url.ts";
 
-export type SessionOptions = Patience & {
-  readonly host: string;
-  readonly port: number;
-  /** TLS from the first byte; otherwise STARTTLS is used if the server offers it, and must be for a password. */
-  readonly secure: boolean;
-  readonly auth: { readonly user: string; readonly pass: string } | null;
-  /** Whether the password may be said in clear, as to a server on this machine. */
-  readonly mayShowPassword: boolean;
-  /** Also for the connection, the greeting and the login together. */
-  readonly timeoutMs: number;
-  /** What this host calls itself; null: its name, or 127.0.0.1 where that has no dot. */
-  readonly name: string | null;
-  readonly chunkTrust: ChunkTrust;
-};
+export type SessionOptions = Patience &
+  MailServer & {
+    /** Also for the connection, the greeting and the login together. */
+    readonly timeoutMs: number;
+    /** What this host calls itself; null: its name, or 127.0.0.1 where that has no dot. */
+    readonly name: string | null;
+    readonly chunkTrust: ChunkTrust;
+  };
 
 /** The server has taken a mail over the same connection within this time, so it has not been closed for being idle. */
 const aliveForMs = 1000;
@@ -66,7 +61,7 @@ export function openSession(options: SessionOptions, onEnd: () => void): Promise
       if (failure || !socket || hasUnread(connection)) {
         connection.close();
         const isTlsRefused = failure?.code === "ETLS" && failure.responseCode !== undefined;
-        reject(isTlsRefused && needsTls(options) ? noTlsGiven() : (failure ?? brokenProtocol()));
+        reject(isTlsRefused && options.needsTls ? noTlsGiven() : (failure ?? brokenProtocol()));
       } else resolve(createSession(options, { connection, socket, extensions, onEnd }));
     };
     const endEarly = (): void => finish(closedByServer());
@@ -81,9 +76,6 @@ export function openSession(options: SessionOptions, onEnd: () => void): Promise
     });
   });
 }
-
-/** Somebody between this host and the server can take the offer of STARTTLS away. */
-const needsTls = ({ auth, mayShowPassword }: SessionOptions): boolean => auth !== null && !mayShowPassword;
 
 const noTlsGiven = (): SmtpFailure => {
   const response = "The mail server gives no TLS, and SMTP_URL has a password, which others could read";
@@ -165,12 +157,12 @@ function createSession(
 }
 
 function toConnectionOptions(options: SessionOptions) {
-  const { host, port, secure, timeoutMs, answerTimeoutMs, name } = options;
+  const { host, port, secure, needsTls, timeoutMs, answerTimeoutMs, name } = options;
   return {
     host,
     port,
     secure,
-    requireTLS: needsTls(options),
+    requireTLS: needsTls,
     ...(name !== null && { name }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,

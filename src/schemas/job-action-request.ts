@@ -8,7 +8,7 @@ import { checkRequest, closed, singleLine } from "./request-schema.ts";
 
 const scopes = ["failed", "unknown", "unsent"] as const satisfies readonly RetryScope[];
 
-/** The log keeps what it is told for ever, where it cannot be erased: that must not contain the address that it is about. */
+/** The log keeps a reason for ever, and no erasure reaches it there: it must not contain an address. */
 const kept = { maxLength: 500, pattern: singleLine, not: { pattern: "\\S@\\S" } } as const;
 const without = "without control characters and addresses, as it is kept for good";
 

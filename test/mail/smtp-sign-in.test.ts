@@ -46,7 +46,7 @@ describe("a session with the mail server that does not come about", () => {
     expect(server.connections()).to.equal(3);
   });
 
-  it("because the server, on another host, offers no TLS, shows the password to nobody", async () => {
+  it("because a server on another host offers no TLS, is not told the password", async () => {
     // Leads here, as 127.0.0.1 does, and does not say so.
     const url = server.url.replace("//127.0.0.1", "//waybill:s3cret@0.0.0.0");
     await mailer.close();

@@ -23,7 +23,7 @@ const table = [
     "koa @koa/router koa__router koa-body pino typebox",
   ],
   // Whether DNS and servers are as receivers of mail ask.
-  ["health/sending-domain", "health mail domain", "nodemailer"],
+  ["health/sending-domain", "health mail", "nodemailer"],
   ["health", "projections workers event-log mail nats process domain", "mysql2 knex pino nats"],
   ["alerts", "projections event-log/following event-log signed-post mail domain"],
   ["outbox", "erasure intake event-log schemas database domain process", "knex"],

@@ -15,7 +15,7 @@ import { isPublicAddress } from "./public-address.ts";
 export type Sending = {
   /** The domain of the From address. */
   readonly domain: string;
-  /** Null: Waybill has a mailbox of its own, or only other processes are told. */
+  /** Null where Waybill has a mailbox of its own, and in a process without SMTP_URL. */
   readonly smtpUrl: string | null;
   readonly returnPath: string | null;
   readonly dkim: DkimSettings | null;

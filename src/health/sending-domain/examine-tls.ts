@@ -1,23 +1,16 @@
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import { isLoopback } from "../../domain/loopback.ts";
+import { readSmtpUrl } from "../../mail/smtp-url.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "../finding.ts";
 
 /** Whether mails go to the mail server encrypted. What that server does on the way to receivers is not seen from here. */
 export async function examineTls(smtpUrl: string, timeoutMs: number): Promise<readonly Finding[]> {
-  const { protocol, hostname, port, username } = new URL(smtpUrl);
-  const isSecure = protocol === "smtps:";
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const at = `${host}:${port === "" ? (isSecure ? 465 : 587) : port}`;
+  const { host, port, secure: isSecure, needsTls } = readSmtpUrl(smtpUrl);
+  const at = `${host}:${port}`;
   try {
-    const isEncrypted = await isSessionEncrypted({
-      host,
-      port: Number(at.slice(at.lastIndexOf(":") + 1)),
-      isSecure,
-      timeoutMs,
-    });
+    const isEncrypted = await isSessionEncrypted({ host, port, isSecure, timeoutMs });
     if (isEncrypted) return [fine("tls", `${at} of SMTP_URL speaks TLS with a valid certificate`)];
     const advice = "Use smtps:// or a server that offers STARTTLS: Gmail and Yahoo ask for TLS on the whole way.";
-    return username !== "" && !isLoopback(host)
+    return needsTls
       ? [
           serious(
             "tls",
