@@ -73,3 +73,18 @@ export type JobListOptions = JobOrder & {
   readonly pageSize: number;
   readonly cursor: string | null;
 };
+
+/** The list of all jobs, the newest first. */
+export const everyJob: JobListOptions = {
+  statuses: [],
+  type: null,
+  mailing: null,
+  createdAfter: null,
+  createdBefore: null,
+  q: null,
+  page: 1,
+  pageSize: 100,
+  cursor: null,
+  sortBy: "createdAt",
+  order: "desc",
+};

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createEndedJobs } from "../../projections/jobs/ended-jobs.ts";
+import { everyJob } from "../../projections/jobs/list-options.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createRetention } from "../../src/erasure/retention.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
@@ -10,7 +11,6 @@ import { createSuppressionList } from "../../src/suppressions/suppression-list.t
 import { withClockSet } from "../support/clock.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
-import { everyJob } from "../support/every-job.ts";
 import { jobContentErased, jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";

@@ -1,4 +1,4 @@
-import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
+import { everyJob } from "../../../projections/jobs/list-options.ts";
 import type { LedgerCursor } from "../../../projections/jobs/recipients/queries.ts";
 import { eraseJob } from "../../erasure/erase-job.ts";
 import { erasePerson, type PersonQueries } from "../../erasure/erase-person.ts";
@@ -116,7 +116,8 @@ function queriesOf(
     withUnmade: (upTo) => askIncluding(readPosition, "jobs", upTo, () => mailings.withUnmade(tenant)),
     schedules: (upTo) => askIncluding(readPosition, "schedules", upTo, () => schedules.all(tenant)),
     running: async (type, upTo) => {
-      const list = (cursor: string | null) => jobs.list(tenant, { ...runningJobs, type, cursor });
+      const list = (cursor: string | null) =>
+        jobs.list(tenant, { ...everyJob, statuses: ["processing"], pageSize, type, cursor });
       const { readSequence, ...first } = await askIncluding(readPosition, "jobs", upTo, () => list(null));
       const running = [...first.jobs];
       for (let next = first.nextCursor; next !== null; ) {
@@ -131,18 +132,6 @@ function queriesOf(
     },
   };
 }
-
-const runningJobs: Omit<JobListOptions, "type" | "cursor"> = {
-  statuses: ["processing"],
-  mailing: null,
-  createdAfter: null,
-  createdBefore: null,
-  q: null,
-  page: 1,
-  pageSize,
-  sortBy: "createdAt",
-  order: "desc",
-};
 
 /** For work that may take longer than a query of a read model. */
 async function orUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,3 +1,4 @@
+import { everyJob } from "../../../projections/jobs/list-options.ts";
 import { decodeContent } from "../../content/encode-content.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import { type ExplainPorts, explainJobNow, explainMailingNow } from "../../explain/gather-facts.ts";
@@ -55,19 +56,6 @@ export const explainRoutes = (dependencies: Dependencies): readonly Route[] => [
 
 const openStatuses: readonly JobStatus[] = ["pending", "scheduled", "queued", "processing", "retrying", "paused"];
 
-const anyJob = {
-  sortBy: "createdAt",
-  order: "desc",
-  type: null,
-  mailing: null,
-  createdAfter: null,
-  createdBefore: null,
-  q: null,
-  page: 1,
-  pageSize: 100,
-  cursor: null,
-} as const;
-
 const portsOf = ({ log, jobs, waiting, system, logger, now, ...mail }: Dependencies): ExplainPorts => ({
   log,
   now,
@@ -83,13 +71,13 @@ const portsOf = ({ log, jobs, waiting, system, logger, now, ...mail }: Dependenc
   workers: system.workers,
   group: ({ jobId }, groupSha256) => waiting.groupOrder(jobId, groupSha256),
   queuedBefore: async (tenant, createdAt) => {
-    const found = await jobs.list(tenant, { ...anyJob, statuses: ["queued"], createdBefore: createdAt });
+    const found = await jobs.list(tenant, { ...everyJob, statuses: ["queued"], createdBefore: createdAt });
     return { jobs: found.jobs, isAll: found.nextCursor === null };
   },
   openParts: async ({ tenant, jobId }) => {
     const counts = await Promise.all(
       openStatuses.map(async (status) => {
-        const { total } = await jobs.list(tenant, { ...anyJob, statuses: [status], mailing: jobId, pageSize: 1 });
+        const { total } = await jobs.list(tenant, { ...everyJob, statuses: [status], mailing: jobId, pageSize: 1 });
         return [status, total ?? 0] as const;
       }),
     );

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { parse } from "csv-parse/sync";
+import { everyJob } from "../../../projections/jobs/list-options.ts";
 import { createJobQueries } from "../../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../../projections/jobs/recipients/log-queries.ts";
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";
 import type { JobRef, StoredEvent } from "../../../src/event-log/event-log.ts";
 import type { ReportRequest } from "../../../src/job-kinds/report/report-source.ts";
-import { everyJob } from "../../support/every-job.ts";
 import { jobCreated, recipientFailed, recipientSent } from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
 import { insertJobs, insertLogLines } from "../../support/report-rows.ts";

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as immediately } from "node:timers/promises";
 import { expect } from "chai";
 import type { Knex } from "knex";
+import { everyJob } from "../../../projections/jobs/list-options.ts";
 import { createJobQueries } from "../../../projections/jobs/queries.ts";
 import { createRecipientQueries } from "../../../projections/jobs/recipients/queries.ts";
 import { createDatabase } from "../../../src/database/database.ts";
-import { everyJob } from "../../support/every-job.ts";
 import { openReadSide, type ReadSide } from "../../support/read-side.ts";
 
 describe("Queries that take long leave a connection to other tenants, however many one tenant asks:", () => {

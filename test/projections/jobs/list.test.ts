@@ -1,9 +1,8 @@
 import { expect } from "chai";
-import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
+import { everyJob, type JobListOptions } from "../../../projections/jobs/list-options.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries, type JobList } from "../../../projections/jobs/queries.ts";
 import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
-import { everyJob } from "../../support/every-job.ts";
 import { jobCancelled, jobCompleted, jobCreated, jobStarted } from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
 import { openReadSide, type ReadSide } from "../../support/read-side.ts";

@@ -1,9 +1,8 @@
 import { expect } from "chai";
-import { InvalidCursor, type JobListOptions } from "../../../projections/jobs/list-options.ts";
+import { everyJob, InvalidCursor, type JobListOptions } from "../../../projections/jobs/list-options.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries, type JobList } from "../../../projections/jobs/queries.ts";
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";
-import { everyJob } from "../../support/every-job.ts";
 import { earlier, jobCancelled, jobCompleted, jobCreated, jobStarted, later, now } from "../../support/examples.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { newJob } from "../../support/happen.ts";

@@ -1,11 +1,10 @@
 import { expect } from "chai";
-import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
+import { everyJob, type JobListOptions } from "../../../projections/jobs/list-options.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries, type JobList } from "../../../projections/jobs/queries.ts";
 import { createDatabase } from "../../../src/database/database.ts";
 import { isDatabaseTrouble } from "../../../src/database/database-failure.ts";
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";
-import { everyJob } from "../../support/every-job.ts";
 import { jobCompleted, jobCreated, jobStarted } from "../../support/examples.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { newJob } from "../../support/happen.ts";
