@@ -153,7 +153,12 @@ export async function* coveringSeals(
         if (seal === null) throw new EvidenceBroken(`There is no seal at ${message.sequence}.`);
         if (seal.to < (sequences[next] ?? 0)) continue;
         if (faultOfSeal(seal) !== null) throw new EvidenceBroken(`There is no seal at ${message.sequence}.`);
-        if (seal.from <= (sequences[next] ?? 0)) yield seal;
+        // The bundle would lack what that one covered, and be signed as one that lacks nothing.
+        if (seal.from > (sequences[next] ?? 0))
+          throw new EvidenceBroken(
+            `The seal that covered ${sequences[next]} is gone: the next one begins at ${seal.from}.`,
+          );
+        yield seal;
         while ((sequences[next] ?? Number.POSITIVE_INFINITY) <= seal.to) next += 1;
         if (next === sequences.length) return;
       }

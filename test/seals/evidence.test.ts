@@ -4,7 +4,7 @@ import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { allPassed, type Check, type Trust, trustNothing } from "../../src/seals/check.ts";
-import { type EvidenceSources, makeEvidence, signed } from "../../src/seals/evidence.ts";
+import { EvidenceBroken, type EvidenceSources, makeEvidence, signed } from "../../src/seals/evidence.ts";
 import type { EvidenceStatement } from "../../src/seals/evidence-format.ts";
 import { linesOfEvidence } from "../../src/seals/evidence-report.ts";
 import { newSealKey } from "../../src/seals/seal-key.ts";
@@ -18,6 +18,7 @@ import {
   recipientSent,
   recipientsClaimed,
 } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { happen, newJob } from "../support/happen.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { startNats, type TestNats } from "../support/services.ts";
@@ -291,6 +292,28 @@ describe("The evidence of a job", () => {
         .map(({ detail }) => detail)
         .join("\n"),
     ).to.include("0 of 6 entries are sealed. 6 not yet");
+  });
+
+  it("is refused where a seal is gone that covered some of its entries, and leaves none of them out", async () => {
+    const late = newJob("acme");
+    await contentStore.put(late, content);
+    const created = jobCreated({ total: 2, contentSha256: digestOf(content) });
+    for (const event of [created, jobStarted(), recipientSent(), jobCompleted()]) {
+      await happen(side.log, late, [event]);
+      await side.newSealer().sealNow();
+    }
+    const whole = statementOf(await bundleOf(late));
+    expect(whole.entries).to.have.length(4);
+    for (const gone of whole.seals.slice(0, -1)) {
+      const { messages } = side.sealedLog;
+      const withoutSeal: typeof messages = async function* (after, which) {
+        for await (const batch of messages(after, which)) {
+          yield which === "all" ? batch : batch.filter(({ sequence }) => sequence !== gone.sequence);
+        }
+      };
+      const sealedLog = { ...side.sealedLog, messages: withoutSeal };
+      expect(await failureOf(makeEvidence({ ...sources(), sealedLog }, late))).to.be.instanceOf(EvidenceBroken);
+    }
   });
 
   it("is none of a job that the log does not know", async () => {
