@@ -75,5 +75,9 @@ function checkPublished(seals: readonly StoredSeal[], { seals: published }: Trus
   if (to === undefined) return [];
   const found = digests.has(to) ? "the log holds another one" : "the log holds no such seal";
   const message = `A seal of events up to ${to} was published, and ${found}: the log was rewritten or rolled back from ${from} on.`;
-  return [{ kind: "rewritten", from, to, message, sequences: [] }];
+  const isLater = to > (seals.at(-1)?.to ?? 0);
+  const older = isLater
+    ? " An export that was made before that seal shows the same: if this is one, make a new one."
+    : "";
+  return [{ kind: "rewritten", from, to, message: message + older, sequences: [] }];
 }

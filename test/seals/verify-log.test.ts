@@ -103,6 +103,22 @@ describe("A log that is held against its seals", () => {
     );
   });
 
+  it("says of an export that ends before a published seal that it may be older than that, and of no other contradiction", async () => {
+    const later = "An export that was made before that seal shows the same";
+    const trust = { keys: [], seals: publishedSeals() };
+    const older = await verified(
+      messages.filter(({ sequence }) => sequence <= 26),
+      trust,
+    );
+    expect(foundIn(older)).to.deep.equal([{ kind: "rewritten", range: [21, 30], sequences: [] }]);
+    expect(older.findings[0]?.message).to.include(later);
+    const rewritten = resealed(
+      replaced(messages, 12, (message) => withText(message, (text) => text.replace(/"run":1/, '"run":9'))),
+      side.key,
+    );
+    expect((await verified(rewritten, trust)).findings[0]?.message).not.to.include(later);
+  });
+
   it("says which range is cut off where the seal is still there and the events are not", async () => {
     const cut = messages.filter((message) => message.sequence <= 6 || message.sequence >= 21);
     expect(foundIn(await verified(cut))).to.deep.equal([
