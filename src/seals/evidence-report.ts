@@ -18,7 +18,7 @@ export function linesOfEvidence(report: EvidenceReport): readonly string[] {
 }
 
 /** The verdict. Whether the bundle is intact and who signed it are separate questions. */
-function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] {
+function inSum({ statement, checks, keyId, unnamedKeyIds }: EvidenceReport): readonly string[] {
   if (statement === null) {
     return ["THIS CANNOT BE READ AS A BUNDLE OF EVIDENCE: it is none, or was damaged. Nothing is proved by it."];
   }
@@ -35,8 +35,9 @@ function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] 
   }
   if (!allPassed(ofSigner)) {
     return [
-      `THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: ${keyId}. Anyone can sign with a key of their own:`,
-      "do not rely on it until you know that this one is the service's (GET /api/seals/key there).",
+      `THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: ${unnamedKeyIds.join(", ")}. Anyone can sign with a key`,
+      "of their own: do not rely on it until you know that this one is the service's (GET /api/seals/key there), or was it before",
+      "the key was changed: seals of that time keep it.",
     ];
   }
   if (!allPassed(ofBundle)) {

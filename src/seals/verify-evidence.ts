@@ -27,19 +27,23 @@ export type EvidenceReport = {
   readonly statement: EvidenceStatement | null;
   readonly events: readonly EvidencedEvent[];
   readonly keyId: string | null;
+  /** Ids of the keys that signed it or its seals and that the reader, who named others, did not name. */
+  readonly unnamedKeyIds: readonly string[];
 };
 
 /** Makes every check, even after one has failed; needs nothing but the bundle. */
 export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport {
   const { statement, signature, line, checks } = readBundle(bytes);
-  if (statement === null) return { checks, statement, events: [], keyId: null };
+  if (statement === null) return { checks, statement, events: [], keyId: null, unnamedKeyIds: [] };
   const sealsBySequence = new Map(statement.seals.map((seal) => [seal.sequence, seal]));
   const read = statement.entries.map(readEvidencedEvents);
   const events = read.flatMap((entry) => entry.events);
+  const unnamedKeyIds = unnamedKeysOf(statement, signature, trust).map(keyIdOf);
   return {
     statement,
     events,
     keyId: signature?.keyId ?? null,
+    unnamedKeyIds,
     checks: [
       ...checks,
       checkSignature(line, signature),
@@ -52,7 +56,7 @@ export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport 
       ),
       checkContent(statement, events),
       ...checkParts(events),
-      ...checkTrust(statement, signature, trust),
+      ...checkTrust(unnamedKeyIds, trust),
     ],
   };
 }
@@ -211,15 +215,19 @@ function checkContent({ content }: EvidenceStatement, events: readonly Evidenced
   return failed(what, "The content was altered.");
 }
 
-function checkTrust(
+function unnamedKeysOf(
   { seals }: EvidenceStatement,
   signature: EvidenceSignature | null,
   { keys }: Trust,
-): readonly Check[] {
+): readonly string[] {
+  if (keys.length === 0) return [];
   const used = [...new Set([...seals.map(({ publicKey }) => publicKey), signature?.publicKey ?? ""])];
+  return used.filter((key) => !keys.includes(key));
+}
+
+function checkTrust(unnamed: readonly string[], { keys }: Trust): readonly Check[] {
   if (keys.length === 0) return [];
   const what = "All of it was signed with a key that you know from elsewhere";
-  const unknown = used.filter((key) => !keys.includes(key)).map(keyIdOf);
-  const found = unknown.length === 0 ? passed(what, "") : failed(what, `You did not name key ${unknown.join(", ")}.`);
+  const found = unnamed.length === 0 ? passed(what, "") : failed(what, `You did not name key ${unnamed.join(", ")}.`);
   return [{ ...found, isOfSigner: true }];
 }

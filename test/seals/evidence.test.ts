@@ -136,6 +136,18 @@ describe("The evidence of a job", () => {
     expect(inSum("email,name\nada@example.com,Ada\n", stranger)).to.match(/^THIS CANNOT BE READ AS A BUNDLE/);
   });
 
+  it("names the key that its reader did not, which after a change of the key is that of the older seals", () => {
+    const next = newSealKey();
+    const resigned = signed(statementOf(bundle), next);
+    const [verdict = ""] = linesOfEvidence(
+      verifyEvidence(Buffer.from(resigned), { keys: [next.publicKey], seals: new Map() }),
+    );
+    expect(verdict).to.match(/^THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: /);
+    expect(verdict).to.include(side.key.keyId).and.not.include(next.keyId);
+    const both: Trust = { keys: [next.publicKey, side.key.publicKey], seals: new Map() };
+    expect(faults(resigned, both)).to.equal("");
+  });
+
   it("fails wherever one byte of it is changed, and says what is wrong", () => {
     const bytes = Buffer.from(bundle);
     fc.assert(
