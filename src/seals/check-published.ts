@@ -11,6 +11,10 @@ export function checkPublished({ seals, entries }: EvidenceStatement, { seals: k
   const strange = unknown.map(({ from, to }) => `The seal of events ${from} to ${to} is not.`);
   const isLater = unknown.every(({ from }) => from > sealedTo);
   const since = isLater ? ` Those that you have end at ${sealedTo}: get the ones that were published since.` : "";
+  // Ranges follow one another: a published seal that ends within this one's range is of another history.
+  const isLacking = unknown.every(
+    ({ from, to }) => !known.has(to) && ![...known.keys()].some((end) => from <= end && end < to),
+  );
   const proven = "Each entry that a published seal covers has its proof";
   const unproven = entries.flatMap(({ sequence, proof }, index) => {
     if (proof !== null || sequence > sealedTo) return [];
@@ -21,7 +25,10 @@ export function checkPublished({ seals, entries }: EvidenceStatement, { seals: k
   return [
     strange.length === 0
       ? passed(published, "")
-      : { ...failed(published, `${strange.join(" ")}${since}`), ...(isLater && { mayBeNew: true }) },
+      : {
+          ...failed(published, `${strange.join(" ")}${since}`),
+          ...(isLacking && { mayLack: isLater ? "later" : "some" }),
+        },
     unproven.length === 0 ? passed(proven, "") : { ...failed(proven, missing), mayBeOld: true },
   ];
 }

@@ -9,8 +9,8 @@ export type Check = {
   readonly isOfSigner?: true;
   /** Set on a failure that a bundle also shows if it was made before the published seals that it is compared with. */
   readonly mayBeOld?: true;
-  /** Set on a failure that a bundle also shows if the reader lacks the seals that were published last. */
-  readonly mayBeNew?: true;
+  /** Set on a failure that a bundle also shows if the reader lacks the seals that were published last, or some before them. */
+  readonly mayLack?: "later" | "some";
 };
 
 export const passed = (what: string, detail: string): Check => ({ ok: true, what, detail });

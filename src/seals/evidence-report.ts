@@ -24,10 +24,10 @@ function inSum({ statement, checks, keyId, unnamedKeyIds }: EvidenceReport): rea
   }
   const ofSigner = checks.filter(({ isOfSigner }) => isOfSigner);
   const ofBundle = checks.filter(({ isOfSigner }) => !isOfSigner);
-  if (!allPassed(ofBundle.filter(({ mayBeOld, mayBeNew }) => !mayBeOld && !mayBeNew))) {
+  if (!allPassed(ofBundle.filter(({ mayBeOld, mayLack }) => !mayBeOld && mayLack === undefined))) {
     return ["THE BUNDLE IS NOT WHOLE: it was altered, or is not what it claims to be. Do not rely on it."];
   }
-  if (!allPassed(ofBundle.filter(({ mayBeNew }) => !mayBeNew))) {
+  if (!allPassed(ofBundle.filter(({ mayLack }) => mayLack === undefined))) {
     return [
       "THE BUNDLE LACKS PROOFS: published seals cover entries that it shows without one. It was made before those seals, or it",
       "was altered: ask for the evidence again, and do not rely on this bundle.",
@@ -38,6 +38,12 @@ function inSum({ statement, checks, keyId, unnamedKeyIds }: EvidenceReport): rea
       `THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: ${unnamedKeyIds.join(", ")}. Anyone can sign with a key`,
       "of their own: do not rely on it until you know that this one is the service's (GET /api/seals/key there), or was it before",
       "the key was changed: seals of that time keep it.",
+    ];
+  }
+  if (ofBundle.some(({ mayLack }) => mayLack === "some")) {
+    return [
+      "THE BUNDLE HAS SEALS THAT ARE NOT AMONG THE PUBLISHED ONES THAT YOU HAVE: you lack some that were published, or they are",
+      "forged. Get those that you lack, and do not rely on this bundle before you have compared it with them.",
     ];
   }
   if (!allPassed(ofBundle)) {

@@ -264,6 +264,20 @@ describe("The evidence of a job", () => {
     expect(verdictOf(bundle, contradicted).first).to.match(/^THE BUNDLE IS NOT WHOLE/);
   });
 
+  it("is not called altered where the reader lacks a seal in between, as a mail that was lost, and fails", () => {
+    const [first, second] = [...published(bundle)];
+    const verdictWith = (seals: Trust["seals"]) =>
+      linesOfEvidence(verifyEvidence(Buffer.from(bundle), { keys: [], seals }))[0];
+    const lacking = new Map([second ?? [0, ""]]);
+    expect(verdictWith(lacking)).to.match(/^THE BUNDLE HAS SEALS THAT ARE NOT AMONG THE PUBLISHED ONES THAT YOU HAVE/);
+    expect(faults(bundle, { keys: [], seals: lacking })).to.include("The seal of events 1 to 10 is not.");
+    // One that ends where no published seal may have ended.
+    const overlapped = new Map([[5, "0".repeat(64)] as const, ...lacking]);
+    expect(verdictWith(overlapped)).to.match(/^THE BUNDLE IS NOT WHOLE/);
+    const contradicted = new Map([[first?.[0] ?? 0, "0".repeat(64)] as const, ...lacking]);
+    expect(verdictWith(contradicted)).to.match(/^THE BUNDLE IS NOT WHOLE/);
+  });
+
   it("says that what was sent was erased, and keeps its digest", async () => {
     const erased = await happens(false);
     await happen(side.log, erased, [jobContentErased()]);
