@@ -20,11 +20,17 @@ export function linesOfLog(report: LogReport, { keys, seals: published }: Trust)
     `${counted(messages, "message")}, up to ${lastSequence}. ${counted(seals, "seal")}, up to ${sealedTo}.`,
     ...(unsealed > 0 ? [`Not sealed yet: ${counted(unsealed, "event")} after that. Nothing is known of them.`] : []),
     ...(keyIds.length === 0 ? [] : [keys.length === 0 ? `Signed ${unnamed}` : `Signed with key ${keyIds.join(", ")}.`]),
-    ...(published.size > 0 ? [`Held against ${counted(published.size, "published seal")}.`] : []),
+    ...(published.size > 0 ? [lineOfPublished(report, published)] : []),
     ...passed.map(toPassedLine),
     ...findings.map(({ kind, message }) => `[${kind}] ${message}`),
     ...(findings.length === 0 && seals > 0 ? ["What is here and was sealed is as it was sealed."] : []),
   ];
+}
+
+function lineOfPublished({ sealedTo }: LogReport, published: Trust["seals"]): string {
+  const to = [...published.keys()].reduce((last, end) => Math.max(last, end), 0);
+  const later = "What was sealed after that, the key alone proves: get the seals that were published since.";
+  return `Held against ${counted(published.size, "published seal")}, up to ${to}.${sealedTo > to ? ` ${later}` : ""}`;
 }
 
 function toPassedLine({ sequence, subject, passedBy, passedAt, reason, holds }: PassedMessage): string {

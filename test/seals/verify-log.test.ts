@@ -5,6 +5,7 @@ import type { LogMessage } from "../../src/event-log/log-message.ts";
 import { type Trust, trustNothing } from "../../src/seals/check.ts";
 import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.ts";
 import { NotALogFile, openLogFile } from "../../src/seals/log-file.ts";
+import { linesOfLog } from "../../src/seals/log-report.ts";
 import { digestOfSeal, readSeal } from "../../src/seals/seal.ts";
 import { newSealKey } from "../../src/seals/seal-key.ts";
 import { type LogReport, verifyLog } from "../../src/seals/verify-log.ts";
@@ -117,6 +118,22 @@ describe("A log that is held against its seals", () => {
       side.key,
     );
     expect((await verified(rewritten, trust)).findings[0]?.message).not.to.include(later);
+  });
+
+  it("says how far the published seals reach: what was sealed after them can be made anew with the stolen key", async () => {
+    const [first, second] = [...publishedSeals()];
+    const early: Trust = { keys: [side.key.publicKey], seals: new Map([first ?? [0, ""], second ?? [0, ""]]) };
+    const rewritten = resealed(
+      replaced(messages, 23, (message) => withText(message, (text) => text.replace(/"run":1/, '"run":9'))),
+      side.key,
+    );
+    const report = await verified(rewritten, early);
+    expect(foundIn(report)).to.deep.equal([]);
+    expect(linesOfLog(report, early)).to.include(
+      "Held against 2 published seals, up to 20. What was sealed after that, the key alone proves: get the seals that were published since.",
+    );
+    const whole = { ...early, seals: publishedSeals() };
+    expect(linesOfLog(await verified(messages, whole), whole)).to.include("Held against 3 published seals, up to 30.");
   });
 
   it("says which range is cut off where the seal is still there and the events are not", async () => {
