@@ -61,6 +61,7 @@ export const checkedSealLine = checkedBy(seal);
 /** An event as its stored bytes say, in any version of its schema: only what the report shows is read. */
 export type EvidencedEvent = {
   readonly sequence: number;
+  readonly id: string;
   readonly type: string;
   readonly time: string;
   readonly actor: string;
@@ -74,6 +75,15 @@ export const isErasure = ({ type }: EvidencedEvent): boolean =>
 /** Of an erasure: nothing that was sent is left. */
 export const erasesAll = ({ type, data }: EvidencedEvent): boolean =>
   type === "MailingContentErased" || data["recipients"] === null;
+
+/** An event whose answer was lost in a long outage is stored once more, as it is: it has happened once. */
+export function eachOnce(events: readonly EvidencedEvent[]): readonly EvidencedEvent[] {
+  const known = new Set<string>();
+  return events.filter(({ sequence: _, ...event }) => {
+    const text = JSON.stringify(event);
+    return !known.has(text) && known.add(text);
+  });
+}
 
 type Read = { readonly events: readonly EvidencedEvent[]; readonly fault: string | null };
 
@@ -89,7 +99,7 @@ export function readEvidencedEvents({ sequence, subject, body }: EvidenceEntry, 
   }
 }
 
-function eventOf({ type, time, actor, data }: CloudEvent): Omit<EvidencedEvent, "sequence"> {
+function eventOf({ id, type, time, actor, data }: CloudEvent): Omit<EvidencedEvent, "sequence"> {
   const members = typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
-  return { type, time, actor, data: members };
+  return { id, type, time, actor, data: members };
 }

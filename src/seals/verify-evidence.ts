@@ -12,6 +12,7 @@ import {
   type EvidenceSeal,
   type EvidenceSignature,
   type EvidenceStatement,
+  eachOnce,
   erasesAll,
   isErasure,
   readEvidencedEvents,
@@ -37,7 +38,8 @@ export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport 
   if (statement === null) return { checks, statement, events: [], keyId: null, unnamedKeyIds: [] };
   const sealsBySequence = new Map(statement.seals.map((seal) => [seal.sequence, seal]));
   const read = statement.entries.map(readEvidencedEvents);
-  const events = read.flatMap((entry) => entry.events);
+  const stored = read.flatMap((entry) => entry.events);
+  const events = eachOnce(stored);
   const unnamedKeyIds = unnamedKeysOf(statement, signature, trust).map(keyIdOf);
   return {
     statement,
@@ -53,6 +55,7 @@ export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport 
       checkJob(
         statement,
         read.map(({ fault }) => fault),
+        stored.length - events.length,
       ),
       checkContent(statement, events),
       ...checkParts(events),
@@ -171,7 +174,11 @@ function faultOfProof(entry: EvidenceEntry, seals: ReadonlyMap<number, EvidenceS
   return root === seal.root ? null : "it or its proof was altered: it does not lead to what was sealed";
 }
 
-function checkJob({ tenant, jobId, entries }: EvidenceStatement, faults: readonly (string | null)[]): Check {
+function checkJob(
+  { tenant, jobId, entries }: EvidenceStatement,
+  faults: readonly (string | null)[],
+  repeated: number,
+): Check {
   const what = "The entries are those of this job or mailing, in the order in which they were stored";
   const strange = entries.flatMap(({ subject, sequence }, index) => {
     if (!isOf(subject, tenant, jobId))
@@ -180,7 +187,9 @@ function checkJob({ tenant, jobId, entries }: EvidenceStatement, faults: readonl
     return sequence > before ? [] : [`Entry ${index + 1} (sequence ${sequence}) stands after ${before}.`];
   });
   const all = [...faults.filter((fault) => fault !== null), ...strange];
-  return all.length === 0 ? passed(what, `${entries.length} entries.`) : failed(what, all.slice(0, 20).join(" "));
+  if (all.length > 0) return failed(what, all.slice(0, 20).join(" "));
+  const twice = ` Events that were stored once more, as an answer was lost, and are told once: ${repeated}.`;
+  return passed(what, `${entries.length} entries.${repeated > 0 ? twice : ""}`);
 }
 
 function isOf(subject: string, tenant: string, jobId: string): boolean {

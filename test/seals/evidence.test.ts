@@ -10,6 +10,7 @@ import { linesOfEvidence } from "../../src/seals/evidence-report.ts";
 import { newSealKey } from "../../src/seals/seal-key.ts";
 import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import {
+  caused,
   jobCompleted,
   jobContentErased,
   jobCreated,
@@ -276,6 +277,34 @@ describe("The evidence of a job", () => {
     expect(verdictWith(overlapped)).to.match(/^THE BUNDLE IS NOT WHOLE/);
     const contradicted = new Map([[first?.[0] ?? 0, "0".repeat(64)] as const, ...lacking]);
     expect(verdictWith(contradicted)).to.match(/^THE BUNDLE IS NOT WHOLE/);
+  });
+
+  it("tells once what was stored once more after its answer was lost: nobody was mailed twice", async () => {
+    const doubled = newJob("acme");
+    await contentStore.put(doubled, content);
+    await happen(side.log, doubled, [
+      jobCreated({ total: 2, contentSha256: digestOf(content) }),
+      jobStarted(),
+      recipientsClaimed({ recipients: [0, 1] }),
+    ]);
+    const sent = caused("the-outcome", recipientSent({ recipient: 0 }));
+    await side.log.record(doubled, [sent]);
+    // The server forgets the id of an entry after two minutes, and looks at that of the first event alone.
+    await side.log.record(doubled, [caused("another", recipientFailed({ recipient: 1 })), sent]);
+    const text = await bundleOf(doubled);
+    expect(faults(text)).to.equal("");
+    const lines = linesOfEvidence(verifyEvidence(Buffer.from(text), trustNothing)).join("\n");
+    expect(lines.match(/accepted by the mail server/g)).to.have.length(1);
+    expect(lines).to.include(
+      "5 entries. Events that were stored once more, as an answer was lost, and are told once: 1.",
+    );
+    // Of two that say different things, both are told, whatever their ids.
+    await side.log.record(doubled, [
+      caused("yet-another", recipientFailed({ recipient: 1 })),
+      caused("the-outcome", recipientSent({ recipient: 0, response: "250 queued" })),
+    ]);
+    const again = linesOfEvidence(verifyEvidence(Buffer.from(await bundleOf(doubled)), trustNothing)).join("\n");
+    expect(again.match(/accepted by the mail server/g)).to.have.length(2);
   });
 
   it("says that what was sent was erased, and keeps its digest", async () => {
