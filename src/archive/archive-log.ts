@@ -1,5 +1,6 @@
+import type { LogArchived } from "../domain/log/events.ts";
 import type { Instant } from "../domain/message.ts";
-import { type EventLog, type JobRef, logRef } from "../event-log/event-log.ts";
+import { type EventLog, type JobRef, logRef, type StoredEvent } from "../event-log/event-log.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
 import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree } from "../seals/merkle.ts";
@@ -53,8 +54,10 @@ export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings)
   const { storedLog, index } = ports;
   const indexFault = await index.fault();
   if (indexFault !== null) await rebuildIndex(ports, settings.directory);
+  // In this order: another process records a file before it lists it.
+  const listed = await index.files();
   const recorded = await storedLog.recorded();
-  const known = byNumber([...(await index.files()), ...recorded.map(({ event }) => event.data)]);
+  const known = byNumber([...listed, ...recorded.map(({ event }) => event.data)]);
   const archivedTo = known.at(-1)?.to ?? 0;
   const first = await storedLog.firstSequence();
   if (first > archivedTo + 1) {
@@ -64,6 +67,7 @@ export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings)
   }
   // What an earlier run recorded and did not cut off.
   const files = known.filter(({ to }) => to >= first);
+  for (const file of files) expectRecorded(file, recorded);
   const { seals, held } = await findBoundary(ports, { first, to: archivedTo }, settings);
   let guard = recorded.at(-1)?.sequence ?? 0;
   let number = known.at(-1)?.number ?? 0;
@@ -78,6 +82,17 @@ export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings)
   }
   await cutOff(ports, settings.directory, files, first, held);
   return { files, cutTo: (await storedLog.firstSequence()) - 1, heldBack: await held(), indexFault };
+}
+
+/**
+ * A record stands behind what it is about, so the log still has that of a file that is not cut off. Without one, nothing but
+ * the bucket would know the file.
+ */
+function expectRecorded({ number, file }: ArchivedFile, recorded: readonly StoredEvent<LogArchived>[]): void {
+  if (recorded.some(({ event }) => event.data.number === number)) return;
+  throw new ArchiveRefused(
+    `The bucket ARCHIVE names ${file}, which is not cut off yet, and the log does not record it: the bucket is of another log, or of this one at a later moment. Delete the bucket, and run this again: it is made again from what the log records.`,
+  );
 }
 
 /** An earlier run may have recorded some that the index does not name yet. */

@@ -52,7 +52,7 @@ export async function findInBucket(
     .map(({ file, from, to }) =>
       toFinding(
         { from, to },
-        `The log does not record ${file} as the bucket ARCHIVE names it, of events ${from} to ${to}: the bucket and the file were changed, or are of another log.`,
+        `The log does not record ${file} as the bucket ARCHIVE names it, of events ${from} to ${to}: the bucket and the file were changed, or are of another log, or of this one at a later moment.`,
       ),
     );
   let lacking = 0;

@@ -292,6 +292,29 @@ describe("Archiving the log", () => {
     });
   });
 
+  it("cuts nothing off that the log does not record, as where its bucket is from a later moment than the log", async () => {
+    const died = new Error("died");
+    // As after a power cut that took the records, or a restore of streams that were copied one after the other.
+    await failureOf(
+      side.archive(
+        {},
+        {
+          log: { ...side.log, append: async () => 0 },
+          storedLog: { ...side.ports.storedLog, cut: () => Promise.reject(died) },
+        },
+      ),
+    );
+    expect(await side.index.files()).to.have.length.above(0);
+    const refused = await failureOf(side.archive());
+    expect(refused).to.be.instanceOf(ArchiveRefused);
+    expect(refused.message).to.include("the log does not record it").and.include("Delete the bucket");
+    expect(await firstInStream()).to.equal(1);
+    await (await side.connection.nats.jetstreamManager()).streams.delete(`KV_${side.prefix}_ARCHIVE`);
+    const { cutTo } = await side.archive();
+    expect(cutTo).to.be.greaterThan(50);
+    expect((await side.ports.storedLog.recorded()).length).to.equal((await side.index.files()).length);
+  });
+
   it("cuts nothing of a job that is opened again while it is archived, until it is over once more", async () => {
     let isAgain = false;
     const addJobs: ArchiveIndex["addJobs"] = async (jobsOfFiles) => {
