@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { digestOfSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
@@ -34,7 +35,7 @@ export class LogRolledBack extends Error {
 }
 
 type Asked = {
-  readonly sealedLog: Pick<SealedLog, "sealAt">;
+  readonly sealedLog: Pick<SealedLog, "sealAt" | "hasCopies">;
   readonly observers: readonly SealObserver[];
   /** Takes the failures of observers. */
   readonly report: (failure: unknown) => void;
@@ -48,11 +49,24 @@ export async function askObservers({ sealedLog, observers, report }: Asked): Pro
       return null;
     });
     if (seen === null) continue;
-    const found = await sealedLog.sealAt(seen.sequence);
+    const found = await findSeal(sealedLog, seen.sequence);
     if (found === null) throw new LogRolledBack(observer.name, seen.sequence, "where the log has none");
     if (digestOfSeal(found) !== seen.digest) {
       throw new LogRolledBack(observer.name, seen.sequence, "where the log has another one");
     }
+  }
+}
+
+/** How long a cluster is doubted that lacks a seal: a new leader answers before it has applied all of its entries. */
+const patienceMs = 5_000;
+const askAgainAfterMs = 250;
+
+async function findSeal(sealedLog: Asked["sealedLog"], sequence: number): Promise<StoredSeal | null> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const found = await sealedLog.sealAt(sequence);
+    if (found !== null || !sealedLog.hasCopies() || performance.now() >= deadline) return found;
+    await pause(askAgainAfterMs);
   }
 }
 

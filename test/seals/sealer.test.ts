@@ -236,6 +236,24 @@ describe("The sealer", () => {
     }
   });
 
+  it("takes no log for one that was put back whose new leader has not applied its end yet", async () => {
+    const observer = createMemoryObserver();
+    await side.jobHappens();
+    await side.newSealer({ observers: [observer] }).sealNow();
+    let asked = 0;
+    const sealAt: SealedLog["sealAt"] = async (sequence) => {
+      asked += 1;
+      return asked <= 2 ? null : await side.sealedLog.sealAt(sequence);
+    };
+    await side.jobHappens();
+    const sealedLog = { ...side.sealedLog, sealAt, hasCopies: () => true };
+    await side.newSealer({ observers: [observer], sealedLog }).sealNow();
+    expect((await ranges()).map(([from, to]) => [from, to])).to.deep.equal([
+      [1, 5],
+      [6, 11],
+    ]);
+  });
+
   it("goes on sealing while an observer is down", async () => {
     const reported: unknown[] = [];
     const away = {
