@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { createSealMemory } from "../../projections/seal-memory.ts";
+import { withArchivedMessages } from "../archive/archived-messages.ts";
 import { createDatabase } from "../database/database.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { examineDatabase } from "../health/examine-database.ts";
@@ -9,6 +10,7 @@ import { type Finding, fine, serious, warning, wordsOf } from "../health/finding
 import { examineNats } from "../health/jetstream-checkup.ts";
 import { connectJetStream } from "../nats/connection.ts";
 import { CannotStart } from "../process/lifecycle.ts";
+import { archiveOf } from "../roles/parts.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { createSealFile } from "../seals/seal-file.ts";
 import { askObservers, LogRolledBack } from "../seals/seal-observer.ts";
@@ -110,7 +112,8 @@ const onRolledBack =
  * Whether the log still holds the last seal that was seen in it: a log restored to an earlier state has lost it. Needs
  * both servers. Returns no finding if no seal is remembered.
  */
-async function examineSeals({ nats, mysqlUrl, natsPrefix, seals }: CompleteConfig): Promise<readonly Finding[]> {
+async function examineSeals(config: CompleteConfig): Promise<readonly Finding[]> {
+  const { nats, mysqlUrl, natsPrefix, seals } = config;
   const connection = await connectJetStream(nats, "waybill-doctor", () => {});
   const db = createDatabase(mysqlUrl);
   try {
@@ -120,7 +123,9 @@ async function examineSeals({ nats, mysqlUrl, natsPrefix, seals }: CompleteConfi
     ];
     const seen = await Promise.all(observers.map((observer) => observer.last().catch(() => null)));
     if (seen.every((seal) => seal === null)) return [];
-    const sealedLog = await createJetStreamSealedLog(connection, natsPrefix);
+    // The last one that was seen may be cut off by now, as where an older copy of the database was put back.
+    const ofStream = await createJetStreamSealedLog(connection, natsPrefix);
+    const sealedLog = withArchivedMessages(ofStream, archiveOf(connection, config));
     await askObservers({ sealedLog, observers, report: () => {} });
     return [fine("nats", "The log holds the last seal that was seen in it")];
   } catch (failure) {

@@ -6,6 +6,7 @@ import { createJetStreamArchiveIndex } from "../../src/archive/jetstream-archive
 import { onArchiveFile } from "../../src/archive/read-archive-file.ts";
 import { addArchiveCommand } from "../../src/cli/archive.ts";
 import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
+import { addDoctorCommand } from "../../src/cli/doctor.ts";
 import { addPassCommands } from "../../src/cli/log-pass.ts";
 import { addRebuildCommand } from "../../src/cli/rebuild.ts";
 import { addVerifyCommand } from "../../src/cli/verify.ts";
@@ -45,7 +46,7 @@ describe("Jobs of ten years ago", function () {
     client = createApiClient(service.url);
   };
   const commandLine = (more: Readonly<Record<string, string>>) =>
-    createCommandLine([addArchiveCommand, addVerifyCommand, addRebuildCommand, addPassCommands], {
+    createCommandLine([addArchiveCommand, addDoctorCommand, addVerifyCommand, addRebuildCommand, addPassCommands], {
       ...settingsFor(surroundings()),
       ...env,
       ...more,
@@ -135,6 +136,17 @@ describe("Jobs of ten years ago", function () {
       const named = line.last().printed.map((text) => /^\[archive\] (\S+): /.exec(text)?.[1]);
       expect(named).to.deep.equal(names);
     }
+  });
+
+  it("are sealed by what an older file of seals remembers, and doctor finds that in the archive", async () => {
+    const { data } = (await client.get("/api/seals?limit=1")).body as unknown as { data: object[] };
+    const older = join(await temporaryFolder(), "seals.ndjson");
+    await writeFile(older, `${JSON.stringify(data[0])}\n`);
+    const line = commandLine({ ARCHIVE_DIR: directory, SEAL_FILE: older });
+    await line.run("doctor", "--json").catch(() => {});
+    expect(line.last().printed.join())
+      .to.include("The log holds the last seal that was seen in it")
+      .and.not.include("is not the one that was sealed");
   });
 
   it("are in read models that are made anew, but not without the files", async () => {
