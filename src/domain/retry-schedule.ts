@@ -30,6 +30,7 @@ export function delayBeforeAttempt(attempt: number, schedule: RetrySchedule, ran
   return Math.round(Math.min(delay * (1 + jitter), longestDelayMs));
 }
 
-/** `retries` counts from 0. */
+/** `retries` counts from 0. There may be thousands: an infinite power would make NaN of a delay of 0. */
 const delayOf = ({ baseDelayMs, factor, delaysMs }: RetrySchedule, retries: number): number =>
-  delaysMs?.[Math.min(retries, delaysMs.length - 1)] ?? baseDelayMs * factor ** retries;
+  delaysMs?.[Math.min(retries, delaysMs.length - 1)] ??
+  baseDelayMs * Math.min(factor ** retries, Number.MAX_SAFE_INTEGER);

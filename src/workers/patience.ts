@@ -27,6 +27,15 @@ const returnMsPerRecipient = 0.1;
 /** Deferred recipients do not hold back for longer those that only wait. */
 const longestForDeferredMs = 60_000;
 
+const firstPauseForDeferredMs = 10;
+
+/**
+ * Between attempts for deferred recipients, the next of which is `attempt`, where the schedule has no pause or a short one:
+ * they may go on for days, and each adds decisions to the history of the job.
+ */
+export const leastPauseForDeferred = (attempt: number): number =>
+  Math.min(longestLeastReturnMs, firstPauseForDeferredMs * 2 ** (attempt - 2));
+
 /** When the job returns to recipients that wait: not before the first has room, and the less often the more often it did. */
 export function delayForWaiting(
   { total, deferred }: RecipientCounts,

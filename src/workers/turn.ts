@@ -10,7 +10,13 @@ import {
 } from "../domain/recipients/ledger.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
-import { delayForWaiting, type Patience, timeOfNextAttempt, waitingForReceivers } from "./patience.ts";
+import {
+  delayForWaiting,
+  leastPauseForDeferred,
+  type Patience,
+  timeOfNextAttempt,
+  waitingForReceivers,
+} from "./patience.ts";
 import type { Supply } from "./supply.ts";
 
 /** The state that a worker holds while it does one attempt of a job. */
@@ -107,7 +113,9 @@ export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, 
       const ownSchedule = scheduleOfJob(schedule, held.settings.retryDelayMs);
       const { counts, error, notBeforeMs = 0, deferredUntil = null, returnInMs = null } = end;
       const nextAttempt = held.turn.attempt - held.putOff + 1;
-      const usualMs = Math.max(delayBeforeAttempt(nextAttempt, ownSchedule, Math.random()), notBeforeMs);
+      const scheduledMs = delayBeforeAttempt(nextAttempt, ownSchedule, Math.random());
+      const leastMs = deferredUntil === null ? 0 : leastPauseForDeferred(nextAttempt);
+      const usualMs = Math.max(scheduledMs, notBeforeMs, leastMs);
       const delayMs = returnInMs === null ? usualMs : delayForWaiting(counts, held.putOff, returnInMs, usualMs);
       const nextAttemptAt = timeOfNextAttempt(Date.now(), delayMs, returnInMs === null ? deferredUntil : null);
       const isForDeferred = deferredUntil !== null || returnInMs !== null;
