@@ -4,7 +4,15 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { Archived } from "../../src/event-log/log-failures.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
-import { jobCompleted, jobCreated, jobStarted, now, recipientFailed, recipientSent } from "../support/examples.ts";
+import {
+  jobCompleted,
+  jobContentErased,
+  jobCreated,
+  jobStarted,
+  now,
+  recipientFailed,
+  recipientSent,
+} from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { mailing } from "../support/running-api.ts";
 
@@ -110,6 +118,24 @@ describe("The recipients of a job", () => {
     const { status, headers, body } = await ask();
     expect({ status, code: body.code }).to.deep.equal({ status: 503, code: "read-model-behind" });
     expect(headers.get("Retry-After")).to.equal("1");
+  });
+
+  it("are none of a job that was taken out of the lists", async () => {
+    await outcomesHappen();
+    await service.readSide.happens(job, jobCompleted(), jobContentErased({ isRetired: true }));
+    await project();
+    const { status, headers, body } = await ask();
+    expect([status, body.data, headers.get("Read-Sequence")]).to.deep.equal([200, [], "6"]);
+    expect(body.pagination).to.deep.equal({ page: 1, pageSize: 100, total: 0, totalPages: 0, nextCursor: null });
+    expect((await ask("?cursor=1")).body.pagination).to.include({ page: null, nextCursor: null });
+  });
+
+  it("are not found for an id that was abandoned before it was a job", async () => {
+    const abandoned = newJob();
+    await service.readSide.happens(abandoned, jobContentErased());
+    await project();
+    const { status, body } = await service.api.ask("GET", `/api/jobs/${abandoned.jobId}/recipients`);
+    expect([status, body.code]).to.deep.equal([404, "job-not-found"]);
   });
 
   it("are told with the log away, of jobs that were projected", async () => {

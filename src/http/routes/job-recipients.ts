@@ -1,4 +1,5 @@
 import type { RecipientList, RecipientListOptions } from "../../../projections/jobs/recipients/queries.ts";
+import { readJob } from "../../commands/read-version.ts";
 import { type RecipientFilter, recipientFilters } from "../../domain/recipients/recipient-status.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { recipientPage } from "../answers/recipients.ts";
@@ -56,9 +57,13 @@ export const jobRecipientsRoute = ({ log, recipients, readPosition }: RouteDepen
       const { list, readSequence } = await askIncluding(readPosition, "jobs", wanted, () =>
         recipients.ofJob(job, options),
       );
-      // A slightly old answer is allowed; an empty one would be wrong.
-      if (list === null || readSequence < minSequence) return refuseBehind(wanted);
-      return toAnswer(list, options);
+      // A slightly old answer is allowed; an empty one would be wrong, but for a job that was taken out of the lists.
+      if (readSequence < (list === null ? wanted : minSequence)) return refuseBehind(wanted);
+      if (list !== null) return toAnswer(list, options);
+      const { state } = await readJob(log, job);
+      if (state.status === "absent") return jobNotFound();
+      if (!state.erased.isRetired) return refuseBehind(wanted);
+      return toAnswer({ recipients: [], total: 0, nextCursor: null, readSequence }, options);
     },
   });
 
