@@ -6,6 +6,7 @@ import { Unavailable } from "../../domain/unavailable.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
 import { checkWithTemplate, templateOfMailing } from "../../intake/use-template.ts";
+import { faultAt } from "../../schemas/fault.ts";
 import { type LineFile, ndjsonType } from "../../schemas/line-file.ts";
 import { createMailing, toMailingDraft } from "../create-mailing.ts";
 import { approvalTerms, decideMailing } from "../decide-mailing.ts";
@@ -25,6 +26,8 @@ import { mailingTemplateOf, type ScheduleTemplate } from "./schedule-content.ts"
 /** A person has decided about it since, or its start was recorded before a crash. */
 export const wasStarted = (state: MailingState): boolean =>
   state.status !== "absent" && (state.status !== "draft" || state.wasUndone || state.approval !== null);
+
+const unfit = faultAt("/recipientsOf", "has recipients for whom the letter cannot be filled in");
 
 /** A draft with the recipients that the other mailing has now, which is then started. Each step is there once. */
 export async function makeMailing(
@@ -56,6 +59,8 @@ export async function makeMailing(
     if (wasStarted(state)) return { outcome: "made", madeId: mailing.jobId };
     return refusedFor(imported.rejection.code);
   }
+  // Nobody sees the faults of this import: to leave these recipients out would be noticed by nobody.
+  if (imported.counts.faulty > 0) return refusedFor("validation-failed", [unfit]);
   return await start(ports, firing, mailing);
 }
 

@@ -7,7 +7,7 @@ import type { CheckpointStore } from "../../../src/event-log/following/checkpoin
 import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
 import { createScheduleListener } from "../../../src/mailings/schedules/follow-schedules.ts";
 import { eventually } from "../../support/eventually.ts";
-import { decide, draftMailing, importInto, people, stateOf } from "../../support/mailings.ts";
+import { cause, decide, draftMailing, importerOf, importInto, people, stateOf } from "../../support/mailings.ts";
 import { createMemoryCheckpointStore } from "../../support/memory/memory-checkpoint-store.ts";
 import { createMemoryContentStore } from "../../support/memory/memory-content-store.ts";
 import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
@@ -376,6 +376,25 @@ describe("The one that fires schedules", function () {
     const made = await stage.contentStore.get({ ...source, jobId: parts[0]?.jobId ?? "" });
     const emails = decodeContent(made ?? new Uint8Array()).recipients.map((one) => one?.email);
     expect(emails).to.deep.equal([people(3)[0], people(3)[2]]);
+  });
+
+  it("fails a mailing whose letter cannot be filled in for each of its recipients, and leaves no draft of it", async () => {
+    const source = await draftMailing(stage);
+    const file = [{ email: "ada@example.com", variables: { city: "Bern" } }, { email: "bob@example.com" }];
+    const lines = file.map((one) => `${JSON.stringify(one)}\n`);
+    const chunks = (async function* () {
+      yield Buffer.from(lines.join(""));
+    })();
+    await importerOf(stage).import(source, { type: "application/x-ndjson", chunks }, cause);
+    const template = { subject: "News from {{city}}", body: "Dear all", recipientsOf: source.jobId };
+    await addSchedule(stage, { makes: "mailing" }, template);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05", "Failed 10:05");
+    const failed = (await scheduleEventsIn(stage.log)).at(-1)?.event;
+    expect(failed?.data).to.deep.include({ code: "validation-failed", places: ["/recipientsOf"] });
+    const [mailing] = await firedBy(stage);
+    await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("cancelled"));
   });
 
   it("fails a mailing that nobody would get, and leaves no draft of it", async () => {
