@@ -10,7 +10,7 @@ export type RetrySchedule = {
   readonly delaysMs: readonly number[] | null;
 };
 
-/** However a schedule grows, a job is tried again within a day. */
+/** However base and factor make a schedule grow, a job is tried again within a day. */
 const longestDelayMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -27,7 +27,8 @@ export const scheduleOfJob = (schedule: RetrySchedule, retryDelayMs: number | nu
 export function delayBeforeAttempt(attempt: number, schedule: RetrySchedule, randomShare: number): number {
   const delay = delayOf(schedule, attempt - 2);
   const jitter = schedule.jitter * (2 * randomShare - 1);
-  return Math.round(Math.min(delay * (1 + jitter), longestDelayMs));
+  const longestMs = schedule.delaysMs === null ? longestDelayMs : Number.POSITIVE_INFINITY;
+  return Math.round(Math.min(delay * (1 + jitter), longestMs));
 }
 
 /** `retries` counts from 0. There may be thousands: an infinite power would make NaN of a delay of 0. */

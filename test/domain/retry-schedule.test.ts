@@ -25,7 +25,6 @@ describe("the wait before the next attempt of a job", () => {
 
   it("is never longer than a day, whatever chance adds", () => {
     expect(delays(usual, [13, 14, 20], 1)).to.deep.equal([day, day, day]);
-    expect(delayBeforeAttempt(2, { ...usual, delaysMs: [2 * day] }, middle)).to.equal(day);
   });
 
   it("is always the same with a factor of one", () => {
@@ -42,6 +41,10 @@ describe("a schedule given as a list", () => {
 
   it("is gone through in order, and its last delay stays", () => {
     expect(delays(listed, [2, 3, 4, 5, 20])).to.deep.equal([1000, 5000, 15_000, 15_000, 15_000]);
+  });
+
+  it("has delays of days where it says so", () => {
+    expect(delays({ ...usual, delaysMs: [3 * day, 30 * day] }, [2, 3, 4])).to.deep.equal([3 * day, 30 * day, 30 * day]);
   });
 
   it("is spread by chance too", () => {
@@ -77,11 +80,12 @@ describe("any schedule that the settings allow", () => {
   const attempt = fc.integer({ min: 2, max: 5000 });
   const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it("waits a whole number of milliseconds from none to a day", () => {
+  it("waits a whole number of milliseconds, from none to a day or to twice the longest of its list", () => {
     fc.assert(
       fc.property(schedule, attempt, share, (any, next, chance) => {
         const delay = delayBeforeAttempt(next, any, chance);
-        expect(Number.isInteger(delay) && delay >= 0 && delay <= day, `${delay}`).to.equal(true);
+        const longest = any.delaysMs === null ? day : 2 * Math.max(...any.delaysMs);
+        expect(Number.isInteger(delay) && delay >= 0 && delay <= longest, `${delay}`).to.equal(true);
       }),
     );
   });
