@@ -65,6 +65,13 @@ describe("a mailing that needs an approval", () => {
     given(careful).when(ask()).isRefused({ code: "mailing-is-empty" });
   });
 
+  it("can be asked for again with the same time once that has come, as long as nobody has decided", () => {
+    const timed = { ...asked, data: { ...asked.data, scheduledAt: later } };
+    given(careful, added, timed)
+      .when({ ...ask(asker, null, later), at: "2026-11-22T12:00:00.000Z" })
+      .records();
+  });
+
   it("is one with more recipients than a limit, too, and no other", () => {
     given(created, added).when(ask(asker, 1500)).records(started);
     const ofPlain = digestToApprove({ settings, parts }, null, sha256);

@@ -101,7 +101,7 @@ function start(command: CommandOf<"StartMailing">, state: ExistingMailing): Mail
   if (status === "cancelled" || state.isErased) return rejected({ code: "mailing-has-ended", currentStatus: status });
   const scheduledAt = ifAhead(asked, at);
   if (status === "awaiting-approval") {
-    const isRepeat = approval?.scheduledAt === scheduledAt;
+    const isRepeat = approval?.scheduledAt === asked || approval?.scheduledAt === scheduledAt;
     return isRepeat ? accepted() : rejected({ code: "mailing-awaits-approval", currentStatus: status });
   }
   if (status !== "draft") {
