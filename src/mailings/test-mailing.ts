@@ -6,7 +6,7 @@ import { mailingDecider } from "../domain/mailing/decider.ts";
 import type { ExistingMailing, MailingRejection } from "../domain/mailing/state.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { newId } from "../event-log/new-id.ts";
-import type { Accepted } from "../intake/accept-job.ts";
+import { type Accepted, findAcceptedAs } from "../intake/accept-job.ts";
 import type { Refusal } from "../intake/check-request.ts";
 import { type CreationDependencies, createJob, type Order } from "../intake/create-job.ts";
 import { jobIdOfMailingTest } from "../intake/derived-job-id.ts";
@@ -49,6 +49,13 @@ export async function testMailing(
   const decision = mailingDecider.decide(asked, from.state);
   if (decision.outcome === "rejected") return decision;
   if (from.state.status === "absent") throw new Error("The rules refuse to test a mailing that is not there.");
+  // A repeat needs no room, and no letter: that may have been erased since.
+  const earlier =
+    key === null || decision.events.length > 0 ? null : await findAcceptedAs(log, { ...mailing, jobId: id });
+  if (earlier?.outcome === "accepted") {
+    if (earlier.created.data.requestSha256 !== digestOfRequest(request)) return reusedKey;
+    return { outcome: "accepted", creation: earlier, recipients: earlier.created.data.total, sequence: from.sequence };
+  }
   const drafted = await draftTest(contentStore, mailing, { ...mailing, jobId: id }, from.state, { request, key });
   if ("refusal" in drafted) return { outcome: "refused", refusal: drafted.refusal };
   const { draft } = drafted;
@@ -72,6 +79,11 @@ export async function testMailing(
   if (jobId !== id) await handleMailingCommand(log, mailing, { ...command, jobId }, cause);
   return { outcome: "accepted", creation, recipients, sequence: recorded.sequence };
 }
+
+const reusedKey: TestOutcome = {
+  outcome: "refused",
+  refusal: { code: "rejected", rejection: { code: "idempotency-key-reused" } },
+};
 
 type Drafted = { readonly draft: JobDraft } | { readonly refusal: Refusal };
 

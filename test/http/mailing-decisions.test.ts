@@ -342,6 +342,26 @@ describe("What people decide about a mailing over HTTP", () => {
       expect(JSON.stringify(events)).not.to.match(/me@example|you@example/i);
     });
 
+    it("is told again for its key, once the letter was erased and while the log has no room", async () => {
+      await api.close();
+      let isFull = false;
+      await open({ room: { isLeftForJobs: async () => !isFull } });
+      const id = await draft({});
+      const key = { "Idempotency-Key": "look-1" };
+      const first = await post(`/${id}/test`, asker, { to, variables: { name: "Me" } }, key);
+      expect(first.status).to.equal(201);
+      await api.contentStore.erase({ tenant: "acme", jobId: id });
+      isFull = true;
+      const again = await post(`/${id}/test`, asker, { to, variables: { name: "Me" } }, key);
+      expect([again.status, again.body, again.headers.get("Idempotency-Replayed")]).to.deep.equal([
+        201,
+        first.body,
+        "true",
+      ]);
+      const other = await post(`/${id}/test`, asker, { to: ["me@example.com"] }, key);
+      expect(code(other)).to.deep.equal([422, "idempotency-key-reused"]);
+    });
+
     it("is possible while an approval is awaited, and leaves what is to be approved as it is", async () => {
       const id = await draft({ approval: "required" });
       const { digest } = (await post(`/${id}/start`, asker)).body.approval;
