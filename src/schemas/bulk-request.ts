@@ -108,24 +108,40 @@ const checkLetters = checkRequest(bulkLettersRequest);
 export function readBulkJobs(body: unknown): Checked<BulkJobsRequest> {
   const checked = checkJobs(body);
   if (!checked.valid) return checked;
-  const { action, jobs, filter, scope: asked } = checked.value;
-  const faults = courseFaults(checked.value, jobs, filter, "jobs");
-  const cursor = checked.value.cursor?.replace(leftOfJobs, "") ?? "";
+  const request = withTimeOfCursor(checked.value);
+  const { action, jobs, filter, scope: asked } = request;
+  const faults = courseFaults(request, jobs, filter, "jobs");
+  const cursor = request.cursor?.replace(leftOfJobs, "") ?? "";
   if (jobs !== undefined ? !place.test(cursor) : cursor.startsWith("left:")) faults.push(noCursor);
   if (asked !== undefined && action !== "retry") faults.push(faultAt("/scope", "is only for the action retry"));
-  return faults.length === 0 ? passed(checked.value) : failed(faults);
+  return faults.length === 0 ? passed(request) : failed(faults);
 }
 
 export function readBulkLetters(body: unknown): Checked<BulkLettersRequest> {
   const checked = checkLetters(body);
   if (!checked.valid) return checked;
-  const { action, letters, filter, reason: why, dryRun } = checked.value;
-  const faults = courseFaults(checked.value, letters, filter, "letters");
-  if (!place.test(checked.value.cursor?.replace(leftOfLetters, "") ?? "")) faults.push(noCursor);
+  const request = withTimeOfCursor(checked.value);
+  const { action, letters, filter, reason: why, dryRun } = request;
+  const faults = courseFaults(request, letters, filter, "letters");
+  if (!place.test(request.cursor?.replace(leftOfLetters, "") ?? "")) faults.push(noCursor);
   if (action === "ignore" && why === undefined && dryRun !== true) {
     faults.push(faultAt("/reason", `is missing; expected ${expectedReason}`));
   }
-  return faults.length === 0 ? passed(checked.value) : failed(faults);
+  return faults.length === 0 ? passed(request) : failed(faults);
+}
+
+/**
+ * The cursor of a list names the time of the first call, which need not name one: what an earlier call has done without an
+ * answer was done since then.
+ */
+export const cursorSince = (asOf: Instant, cursor: string | null): string | null =>
+  cursor === null ? null : `at:${asOf}:${cursor}`;
+
+const sinceForm = /^at:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z):(.+)$/;
+
+function withTimeOfCursor<Asked extends Course>(asked: Asked): Asked {
+  const [, since = "", cursor] = sinceForm.exec(asked.cursor ?? "") ?? [];
+  return Number.isNaN(Date.parse(since)) ? asked : { ...asked, asOf: asked.asOf ?? since, cursor };
 }
 
 /** Where a cursor is a place in a list, or in the log. */

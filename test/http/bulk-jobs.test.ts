@@ -29,6 +29,21 @@ describe("Many jobs, changed in one call", () => {
   const typesOf = async (job: JobRef | undefined) =>
     (await service.readSide.log.readDecisions(job as JobRef)).map(({ event }) => event.type);
 
+  /** Twelve are stored, of which the last gets no answer that says so, and then the log is gone. */
+  const dyingLog = (): EventLog => {
+    const { append } = service.readSide.log;
+    let appends = 0;
+    const cut: EventLog["append"] = async (...given) => {
+      appends += 1;
+      const isLast = appends === 12;
+      if (appends > 12) throw new Unavailable("gone");
+      const sequence = await append(...given);
+      if (isLast) throw new Unavailable("no answer");
+      return sequence;
+    };
+    return { ...service.readSide.log, append: cut };
+  };
+
   it("are counted by a dry run, which changes nothing: those whose status allows the action", async () => {
     const [waiting] = await happens(pending(), processing(), scheduled(), paused(), reached, failed(), cancelled());
     for (const [action, matched] of [
@@ -171,17 +186,7 @@ describe("Many jobs, changed in one call", () => {
   it("are each changed once and told once where the log goes away in the middle, with and without an answer", async () => {
     const jobs = await happens(...Array.from({ length: 30 }, () => pending()));
     const call = { action: "cancel", filter: { status: ["queued"] }, expected: 30, asOf: now };
-    let appends = 0;
-    const { append } = service.readSide.log;
-    // Twelve are stored, of which the last gets no answer that says so, and then the log is gone.
-    const cut: EventLog["append"] = async (...given) => {
-      appends += 1;
-      if (appends > 12) throw new Unavailable("gone");
-      const sequence = await append(...given);
-      if (appends === 12) throw new Unavailable("no answer");
-      return sequence;
-    };
-    const dying = await startApiWithReadSide({ log: { ...service.readSide.log, append: cut } }, service.readSide);
+    const dying = await startApiWithReadSide({ log: dyingLog() }, service.readSide);
     const broken = await dying.api.ask("POST", "/api/jobs/bulk", { body: { ...call, asOf: later } });
     expect(broken.status).to.equal(200);
     await dying.api.close();
@@ -191,6 +196,22 @@ describe("Many jobs, changed in one call", () => {
     const told = idsOf([...broken.body.changed, ...body.changed]);
     expect(told).to.deep.equal(jobs.map(({ jobId }) => jobId).sort());
     for (const job of jobs) expect(await typesOf(job)).to.deep.equal(["JobCreated", "JobCancelled"]);
+  });
+
+  it("of a list are each told once where the log goes away in the middle, though the calls name no time", async () => {
+    const jobs = await happens(...Array.from({ length: 30 }, () => pending()));
+    const call = { action: "cancel", jobs: jobs.map(({ jobId }) => jobId) };
+    const dying = await startApiWithReadSide({ log: dyingLog(), now: () => now }, service.readSide);
+    const broken = await dying.api.ask("POST", "/api/jobs/bulk", { body: call });
+    await dying.api.close();
+    const whole = await startApiWithReadSide({ now: () => later }, service.readSide);
+    const { body } = await whole.api.ask("POST", "/api/jobs/bulk", {
+      body: { ...call, cursor: broken.body.nextCursor },
+    });
+    await whole.api.close();
+    expect([body.asOf, body.nextCursor, body.unchanged, body.skipped]).to.deep.equal([now, null, 0, []]);
+    const told = idsOf([...broken.body.changed, ...body.changed]);
+    expect(told).to.deep.equal(jobs.map(({ jobId }) => jobId).sort());
   });
 
   for (const [name, body, pointer] of [
@@ -204,6 +225,11 @@ describe("Many jobs, changed in one call", () => {
     ["a scope for another action", { action: "cancel", scope: "unsent", jobs: [newJob().jobId] }, "/scope"],
     ["a kind that there is not", { action: "cancel", filter: { type: "fax.send" }, expected: 1 }, "/filter/type"],
     ["a cursor that is no place in the list", { action: "cancel", jobs: [newJob().jobId], cursor: "x" }, "/cursor"],
+    [
+      "a cursor of no time",
+      { action: "cancel", jobs: [newJob().jobId], cursor: `at:${now.replace("-", "-9")}:1` },
+      "/cursor",
+    ],
     ["a cursor with what is no id", { action: "cancel", jobs: [newJob().jobId], cursor: "left:x:0" }, "/cursor"],
     ["a cursor of its own", { action: "cancel", filter: { q: "x" }, expected: 1, cursor: "x" }, "/cursor"],
   ] as const) {

@@ -6,7 +6,13 @@ import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { requeueJob } from "../../intake/requeue-job.ts";
 import { createStatusOfMailing } from "../../mailings/status-of-mailing.ts";
-import { type BulkLettersRequest, bulkLettersRequest, instantOf, readBulkLetters } from "../../schemas/bulk-request.ts";
+import {
+  type BulkLettersRequest,
+  bulkLettersRequest,
+  cursorSince,
+  instantOf,
+  readBulkLetters,
+} from "../../schemas/bulk-request.ts";
 import { faultAt } from "../../schemas/fault.ts";
 import { bulkResult, toBulkAnswer } from "../answers/bulk.ts";
 import { runId } from "../answers/parts.ts";
@@ -53,7 +59,8 @@ async function decideMany(dependencies: RouteDependencies, request: ApiRequest):
   if (action === "requeue" && !(await request.inTime(dependencies).room.isLeftForJobs())) return refuseForNoRoom();
   const page = letters === undefined ? work.page : pagesOfList(letters, pageSize);
   const done = await actOnMany(cursor, { page, act: work.act, ...bounds });
-  return json(toBulkAnswer(asOf, matched, done));
+  const nextCursor = letters === undefined ? done.nextCursor : cursorSince(asOf, done.nextCursor);
+  return json(toBulkAnswer(asOf, matched, { ...done, nextCursor }));
 }
 
 const refuseUncounted = (): Answer =>

@@ -16,6 +16,7 @@ import { createStatusOfMailing } from "../../mailings/status-of-mailing.ts";
 import {
   type BulkJobsRequest,
   bulkJobsRequest,
+  cursorSince,
   instantOf,
   type JobAction,
   readBulkJobs,
@@ -69,7 +70,8 @@ async function changeMany(dependencies: RouteDependencies, request: ApiRequest):
     if (matched !== null && expected !== undefined && matched > expected) return refuseMore(matched, expected);
     const page = jobs === undefined ? work.page : pagesOfList(jobs, pageSize);
     const done = await actOnMany(cursor, { page, act: work.act, ...bounds });
-    return json(toBulkAnswer(asOf, matched, done));
+    const nextCursor = jobs === undefined ? done.nextCursor : cursorSince(asOf, done.nextCursor);
+    return json(toBulkAnswer(asOf, matched, { ...done, nextCursor }));
   } catch (failure) {
     if (!(failure instanceof InvalidCursor)) throw failure;
     return refuseFaults([faultAt("/cursor", "is not from such an answer; expected its nextCursor")]);
