@@ -20,4 +20,5 @@ export const isBehind = ({ sequence, index }: Cursor, event: Place): boolean =>
   event.sequence > sequence || (event.sequence === sequence && index !== null && event.index > index);
 
 /** The last entry of which a reader with this cursor wants nothing more. */
-export const lastWholeEntry = ({ sequence, index }: Cursor): number => (index === null ? sequence : sequence - 1);
+export const lastWholeEntry = ({ sequence, index }: Cursor): number =>
+  index === null ? sequence : Math.max(0, sequence - 1);

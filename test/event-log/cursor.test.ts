@@ -1,6 +1,13 @@
 import { expect } from "chai";
 import { inBatches } from "../../src/event-log/batches.ts";
-import { beginOfLog, cursorText, isBehind, lastWholeEntry, readCursor } from "../../src/event-log/cursor.ts";
+import {
+  beginOfLog,
+  type Cursor,
+  cursorText,
+  isBehind,
+  lastWholeEntry,
+  readCursor,
+} from "../../src/event-log/cursor.ts";
 
 describe("A cursor", () => {
   it("is written and read as the place of an event, or of a whole entry", () => {
@@ -27,6 +34,13 @@ describe("A cursor", () => {
     expect(behind("2.1")).to.deep.equal(["2.2", "3.0", "3.1", "3.2"]);
     expect(behind("2.2")).to.deep.equal(["3.0", "3.1", "3.2"]);
     expect(behind("0")).to.have.length(9);
+    expect(behind("0.0")).to.have.length(9);
+  });
+
+  it("begins no earlier than the log, wherever it is", () => {
+    for (const text of ["0", "0.0", "0.63", "1.0"]) {
+      expect(lastWholeEntry(readCursor(text) as Cursor), text).to.equal(0);
+    }
   });
 });
 
