@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { recipientStatuses } from "../domain/recipients/recipient-status.ts";
+import { recipientFilters } from "../domain/recipients/recipient-status.ts";
 import type { Json } from "./client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
@@ -15,7 +15,7 @@ export function addHistory(group: Command, context: CommandContext, kind: Kind):
   const ofOne = (name: string, description: string): Command =>
     group.command(name).description(description).argument("<id>", `id of the ${one}, as ${many} list shows it`);
   const recipients = ofOne("recipients", "the current status of each recipient, with the reason for a failure")
-    .option("--status <statuses>", `only these, separated by commas: ${recipientStatuses.join(", ")}`)
+    .option("--status <statuses>", `only these, separated by commas: ${recipientFilters.join(", ")}`)
     .option("--email <address>", "only this recipient")
     .option("--json", "one line of JSON for each recipient")
     .action((id: string, options: Options) => showRecipients(context, kind, id, options));
@@ -25,7 +25,7 @@ export function addHistory(group: Command, context: CommandContext, kind: Kind):
     notes: `The answer is the last one of the mail server. For every attempt: waybill ${many} logs.`,
   });
   const logs = ofOne("logs", "every attempt for each recipient, including runs before a retry")
-    .option("--status <status>", "success, failed, deferred, unknown or suppressed")
+    .option("--status <status>", "success, failed, deferred, unknown, suppressed, bounced or complained")
     .option("--email <address>", "only this recipient")
     .option("--json", "one line of JSON for each entry")
     .action((id: string, options: Options) => showLogs(context, kind, id, options));
