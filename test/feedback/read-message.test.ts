@@ -55,6 +55,24 @@ describe("A mail that came back", () => {
     });
   }
 
+  const plain = (from: string, subject: string, text: string): Buffer =>
+    Buffer.from(`From: ${from}\r\nTo: bounces+token@b.example.org\r\nSubject: ${subject}\r\n\r\n${text}\r\n`);
+
+  for (const subject of [
+    "Automatische Antwort: Ihr Paket konnte nicht zugestellt werden",
+    "Re: Your payment was rejected",
+  ]) {
+    it(`is none where an answer has the subject of the mail, whatever that speaks of: ${subject}`, async () => {
+      const answer = plain("ada@example.net", subject, "I am away until Monday. Call +49 431 1234567, or 450 5551234.");
+      expect(await readingOf(answer)).to.equal("not-a-report");
+    });
+  }
+
+  it("is no delay because the subject of the mail speaks of one", async () => {
+    const returned = plain("postmaster@example.net", "Undeliverable: Your train is delayed", "550 5.1.1 User unknown");
+    expect(await readingOf(returned)).to.deep.equal(["hard", "5.1.1", 550]);
+  });
+
   it("names a return path whose token begins with two digits as it is written", async () => {
     const returned = sampleOf("postfix-user-unknown").toString("latin1").replaceAll("+token@", "+19token@");
     const reading = await readMessage(Buffer.from(returned, "latin1"), []);

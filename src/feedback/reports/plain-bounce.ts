@@ -28,14 +28,18 @@ export function readPlainBounce(email: Email, names: readonly string[]): Reading
   const text = (email.text ?? textOfHtml(email.html ?? "")).slice(0, longestText);
   const isFromDaemon = daemon.test(addressIn(email.from));
   if (!isFromDaemon && isAutoReply(header, subject)) return nothing("auto-reply");
-  const hasFailed = header.has("x-failed-recipients") || failedSubject.test(subject) || isFromDaemon;
+  const saysFailed = failedSubject.test(beforeColon(subject));
+  const hasFailed = header.has("x-failed-recipients") || saysFailed || isFromDaemon;
   if (!hasFailed) return nothing("not-a-report");
-  if (delayedSubject.test(subject)) return nothing("delayed");
+  if (delayedSubject.test(saysFailed ? beforeColon(subject) : subject)) return nothing("delayed");
   const told = tellingLines(text);
   if (told === "") return nothing(isAutoReply(header, subject) ? "auto-reply" : "not-a-report");
   const feedback = classify({ status: null, text: told });
   return { kind: "report", report: { source: "dsn", feedback, names: [...names, ...namesInText(text)] } };
 }
+
+/** Behind it stands the subject of our mail, which may itself speak of a delivery that failed, or of a delay. */
+const beforeColon = (subject: string): string => subject.split(":", 1)[0] ?? "";
 
 function isAutoReply(header: ReadonlyMap<string, string>, subject: string): boolean {
   const submitted = header.get("auto-submitted")?.toLowerCase() ?? "no";
