@@ -27,12 +27,18 @@ const beyondAscii = /[\x80-\xff]/;
 
 type SignedBody = ComposedBody & { readonly sign: Signer | null };
 
-/** Composes letters with one another's forms. */
-export function createComposer(dkim: DkimSettings | null): (letter: Letter) => Promise<ComposedLetter> {
+/** Composes letters with one another's forms. The fields of `unsigned`, in lower case, are left out of signatures. */
+export function createComposer(
+  dkim: DkimSettings | null,
+  unsigned: readonly string[] = [],
+): (letter: Letter) => Promise<ComposedLetter> {
   const makeForm = createLetterForms();
+  const signing = { dkim, isSigned: ({ key }: HeaderField): boolean => !unsigned.includes(key) };
   return (letter) =>
-    composeLetter(hasOwnTokenHeader(letter) ? { ...letter, tokenHeader: null } : letter, dkim, makeForm);
+    composeLetter(hasOwnTokenHeader(letter) ? { ...letter, tokenHeader: null } : letter, signing, makeForm);
 }
+
+type Signing = { readonly dkim: DkimSettings | null; readonly isSigned: (field: HeaderField) => boolean };
 
 /** What the request says stands: a provider reads the first header of a name alone. */
 const hasOwnTokenHeader = ({ headers, tokenHeader }: Letter): boolean =>
@@ -40,7 +46,7 @@ const hasOwnTokenHeader = ({ headers, tokenHeader }: Letter): boolean =>
 
 async function composeLetter(
   letter: Letter,
-  dkim: DkimSettings | null,
+  { dkim, isSigned }: Signing,
   makeForm: (letter: Letter) => LetterForm,
 ): Promise<ComposedLetter> {
   const forms = new Map<string, LetterForm>();
@@ -82,7 +88,8 @@ async function composeLetter(
       if (letter.tokenHeader) own.set(...tokenField(letter.tokenHeader, mail));
       const fields = form.fields.map((field) => own.get(field.key) ?? field);
       const header = fields.map(({ line }) => `${line}\r\n`).join("");
-      const data = toMailData(`${sign?.(fields, keysAt?.(date) ?? []) ?? ""}${header}\r\n`);
+      const signatures = sign?.(fields.filter(isSigned), keysAt?.(date) ?? []) ?? "";
+      const data = toMailData(`${signatures}${header}\r\n`);
       return [Buffer.from(data, "latin1"), ...chunks];
     },
   };

@@ -11,7 +11,7 @@ import { createSmtpPool } from "./smtp-pool.ts";
 import { readFailure, sessionError } from "./smtp-reply.ts";
 import { openSession } from "./smtp-session.ts";
 import { readSmtpUrl } from "./smtp-url.ts";
-import { tokenHeaderFor } from "./token-header.ts";
+import { fieldsReplacedBy, tokenHeaderFor } from "./token-header.ts";
 
 export type SmtpSettings = {
   /** `smtp://user:password@host:port` or `smtps://…` */
@@ -44,7 +44,7 @@ export function createSmtpMailer({ url, maxConnections, dkim = null, patience, .
   const options = { ...readSmtpUrl(url), timeoutMs, answerTimeoutMs, name, chunkTrust: createChunkTrust() };
   const tokenHeader = tokenHeaderFor(options.host);
   const pool = createSmtpPool((onEnd) => openSession(options, onEnd), maxConnections);
-  const composeLetter = createComposer(dkim);
+  const composeLetter = createComposer(dkim, fieldsReplacedBy(options.host));
   const composed = new WeakMap<Letter, Promise<ComposedLetter>>();
 
   const compose = (letter: Letter): Promise<ComposedLetter> => {

@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
 import { readPostmark } from "../../src/feedback/reports/postmark.ts";
 import { readSendgrid } from "../../src/feedback/reports/sendgrid.ts";
 import { createComposer } from "../../src/mail/compose-letter.ts";
 import type { Letter } from "../../src/mail/mailer.ts";
-import { tokenHeaderFor } from "../../src/mail/token-header.ts";
+import { fieldsReplacedBy, tokenHeaderFor } from "../../src/mail/token-header.ts";
+import { toRecord, verifyDkim } from "../support/verify-dkim.ts";
 
 const letter: Letter = {
   from: "News <news@example.org>",
@@ -62,5 +64,35 @@ describe("A provider that does not always give return path or Message-ID back", 
     expect(await headerOf(null))
       .to.not.include("token1\r\nX-")
       .and.not.match(/^X-/m);
+  });
+});
+
+describe("A provider that writes fields of a header anew", () => {
+  const servers = ["email-smtp.eu-west-1.amazonaws.com", "smtp.postmarkapp.com"];
+  const rewritten = (raw: string, names: readonly string[]): string =>
+    names.reduce(
+      (text, name) => text.replace(new RegExp(`^${name}:.*(?:\\r\\n[ \\t].*)*`, "im"), `${name}: other`),
+      raw,
+    );
+
+  for (const host of servers) {
+    it(`leaves the signature of a mail valid: ${host}`, async () => {
+      const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+      const key = { domain: "example.org", selector: "s", privateKey, from: null };
+      const { messageOf } = await createComposer({ keys: [key], fallback: null }, fieldsReplacedBy(host))(letter);
+      const raw = Buffer.concat(await messageOf(mail, now)).toString("latin1");
+      const names = host.includes("amazonaws") ? ["Message-ID", "Date"] : ["Message-ID"];
+      const records = { "s._domainkey.example.org": toRecord(publicKey) };
+      const [verdict] = verifyDkim(rewritten(raw, names), records);
+      expect(verdict).to.include({ isBodyIntact: true, isHeaderIntact: true });
+      expect(verifyDkim(rewritten(raw, ["Subject"]), records)[0]).to.include({ isHeaderIntact: false });
+    });
+  }
+
+  it("is no other", () => {
+    for (const host of ["email-smtp-fips.us-east-1.amazonaws.com", "vpce-1.email-smtp.us-east-1.vpce.amazonaws.com"])
+      expect(fieldsReplacedBy(host), host).to.deep.equal(["message-id", "date"]);
+    for (const host of ["smtp.sendgrid.net", "mail.example.org", "email-smtp.example.org", "s3.amazonaws.com"])
+      expect(fieldsReplacedBy(host), host).to.deep.equal([]);
   });
 });
