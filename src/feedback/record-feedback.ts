@@ -1,4 +1,4 @@
-import type { ContentStore } from "../content/content-store.ts";
+import type { ContentRecipient, ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import type { Instant } from "../domain/message.ts";
 import { type FeedbackEvent, isNews, type ReturnEvent } from "../domain/recipients/feedback.ts";
@@ -12,7 +12,12 @@ export type MailRef = JobRef & { readonly recipient: number };
 /** `known`: the log has it already. `no-such-mail`: the job has no such recipient, or is no job. */
 export type Recorded = "recorded" | "known" | "no-such-mail";
 
-type Ports = { readonly log: EventLog; readonly contentStore: Pick<ContentStore, "get"> };
+type Ports = {
+  readonly log: EventLog;
+  readonly contentStore: Pick<ContentStore, "get">;
+  /** The subject of the mail to a recipient, filled in; null where it has none. */
+  readonly subjectTo: (content: JobContent, recipient: ContentRecipient) => string | null;
+};
 
 type NewOf<Event extends FeedbackEvent> = {
   readonly type: Event["type"];
@@ -29,12 +34,13 @@ export type NewFeedback =
  * Unavailable; the sender of the report then has to be told to try again.
  */
 export async function recordFeedback(
-  { log, contentStore }: Ports,
+  ports: Ports,
   mail: MailRef,
   feedback: NewFeedback,
   cause: Cause,
   at: Instant,
 ): Promise<Recorded> {
+  const { log } = ports;
   const { recipient, ...job } = mail;
   // What comes again is the usual case of what is forged, and of a sender that had no answer: it costs one question.
   const unmasked = { ...feedback, at, data: { ...feedback.data, recipient } } as FeedbackEvent;
@@ -47,7 +53,7 @@ export async function recordFeedback(
   )
     return "known";
   if (!(await isMail(log, mail))) return "no-such-mail";
-  const event = await masked(contentStore, job, unmasked);
+  const event = await masked(ports, job, unmasked);
   return await appendNews(log, mail, { ...cause, id: idOf(mail, event), event }, (known) => isNews(event, known));
 }
 
@@ -101,12 +107,19 @@ function idOf({ jobId, recipient }: MailRef, event: FeedbackEvent): string {
 }
 
 /** The log holds no address, nor words of the mail. Of an erased recipient it is not known what to mask: no word is kept. */
-async function masked(contentStore: Ports["contentStore"], job: JobRef, event: FeedbackEvent): Promise<FeedbackEvent> {
+async function masked(
+  { contentStore, subjectTo }: Pick<Ports, "contentStore" | "subjectTo">,
+  job: JobRef,
+  event: FeedbackEvent,
+): Promise<FeedbackEvent> {
   if (event.type === "RecipientComplained" || event.data.diagnostic === "") return event;
   const stored = await contentStore.get(job);
   const content = stored === null ? null : decodeContent(stored);
-  const to = content?.recipients[event.data.recipient]?.email;
+  const recipient = content?.recipients[event.data.recipient] ?? null;
   const { diagnostic } = event.data;
-  const kept = to === undefined ? "" : maskReply(diagnostic, { to, subject: content?.subject ?? "" });
+  const kept =
+    content === null || recipient === null
+      ? ""
+      : maskReply(diagnostic, { to: recipient.email, subject: subjectTo(content, recipient) ?? "" });
   return { ...event, data: { ...event.data, diagnostic: kept } };
 }

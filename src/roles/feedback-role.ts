@@ -7,6 +7,7 @@ import type { FeedbackIntake } from "../feedback/intake.ts";
 import { createJetStreamSoftBounces } from "../feedback/jetstream-soft-bounces.ts";
 import { recordFeedback } from "../feedback/record-feedback.ts";
 import { rememberFeedback } from "../feedback/remember-feedback.ts";
+import { subjectOfMail } from "../job-kinds/email/show-mail.ts";
 import { startListener } from "./listeners.ts";
 import { mailTokensOf, type Parts } from "./parts.ts";
 
@@ -26,7 +27,7 @@ export async function feedbackIntakeOf(parts: Parts): Promise<FeedbackIntake> {
   const finder = createJobFinder(reads, createReadPositions(reads, announcements));
   // The reports about the mails of a job come together, and each append of one makes those of the others read the log again.
   const serially = createSerially();
-  const ports = { log: rememberFeedback(log), contentStore };
+  const ports = { log: rememberFeedback(log), contentStore, subjectTo: subjectOfMail };
   return {
     attribute: createAttribution(tokens, finder, log),
     record: (mail, feedback, cause, at) => serially(mail, () => recordFeedback(ports, mail, feedback, cause, at)),

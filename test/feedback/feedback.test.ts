@@ -6,6 +6,7 @@ import { createFeedbackListener } from "../../src/feedback/follow-feedback.ts";
 import { createJetStreamSoftBounces } from "../../src/feedback/jetstream-soft-bounces.ts";
 import { type NewFeedback, recordFeedback } from "../../src/feedback/record-feedback.ts";
 import { rememberFeedback } from "../../src/feedback/remember-feedback.ts";
+import { subjectOfMail } from "../../src/job-kinds/email/show-mail.ts";
 import { createMailTokens } from "../../src/mail/return-path.ts";
 import { streamOfBucket } from "../../src/nats/bucket.ts";
 import { nameWith } from "../../src/nats/names.ts";
@@ -36,7 +37,7 @@ describe("What comes back about a mail", () => {
   after(() => side.cleanUp());
 
   const record = (job: { tenant: string; jobId: string }, recipient: number, feedback: NewFeedback) =>
-    recordFeedback(side, { ...job, recipient }, feedback, cause, now);
+    recordFeedback({ ...side, subjectTo: subjectOfMail }, { ...job, recipient }, feedback, cause, now);
   const typesOf = async (job: { tenant: string; jobId: string }) =>
     (await side.log.readFeedback(job)).map(({ event }) => [event.type, event.data.recipient]);
 
@@ -70,6 +71,18 @@ describe("What comes back about a mail", () => {
     expect(stored?.event.data).to.have.property("diagnostic").that.includes("is unknown here");
   });
 
+  it("names no words of the mail where its template has them from the recipient", async () => {
+    const content = {
+      subject: "Your results, {{ name }}",
+      template: "liquid" as const,
+      recipients: [{ email: "ada@example.com", name: "Miss Lovelace" }],
+    };
+    const job = await side.createJob(["ada@example.com"], {}, content);
+    await record(job, 0, bounce({ diagnostic: "550 5.7.1 Refused, because of: Your results, Miss Lovelace" }));
+    const [stored] = await side.log.readFeedback(job);
+    expect(stored?.event.data).to.include({ diagnostic: "550 5.7.1 Refused, because of: ***" });
+  });
+
   it("leaves no word of the mail server where the recipient was erased: it is not known which of them to mask", async () => {
     const job = await side.createJob(addresses);
     await side.contentStore.erase(job);
@@ -84,7 +97,11 @@ describe("What comes back about a mail", () => {
     const never = async (): Promise<never> => {
       throw new Error("This was not to be read.");
     };
-    const ports = { log: { ...side.log, readDecisions: never }, contentStore: { get: never } };
+    const ports = {
+      log: { ...side.log, readDecisions: never },
+      contentStore: { get: never },
+      subjectTo: subjectOfMail,
+    };
     expect(await recordFeedback(ports, { ...job, recipient: 0 }, bounce(), cause, now)).to.equal("known");
   });
 
@@ -100,7 +117,7 @@ describe("What comes back about a mail", () => {
       },
     });
     const recordHere = (recipient: number) =>
-      recordFeedback({ ...side, log }, { ...job, recipient }, bounce(), cause, now);
+      recordFeedback({ ...side, log, subjectTo: subjectOfMail }, { ...job, recipient }, bounce(), cause, now);
     for (let recipient = 0; recipient < 28; recipient += 1) expect(await recordHere(recipient)).to.equal("recorded");
     expect(read).to.be.below(28 * 4);
     // Another process records some, too.

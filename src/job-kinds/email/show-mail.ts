@@ -114,3 +114,7 @@ export function wordsOfMail(content: JobContent, recipient: ContentRecipient) {
     return null;
   }
 }
+
+/** The subject alone, whose template is filled in without the others; null as for the words. */
+export const subjectOfMail = (content: JobContent, recipient: ContentRecipient): string | null =>
+  wordsOfMail({ ...content, html: null, text: "" }, recipient)?.subject ?? null;
