@@ -154,6 +154,11 @@ const ses: readonly (readonly [string, object, unknown])[] = [
     },
     ["hard", "5.1.1", 550],
   ],
+  [
+    "a mail that it took and then did not send, as there was malware in it",
+    { eventType: "Reject", reject: { reason: "Bad content" }, mail: sesMail },
+    ["unknown", null, null],
+  ],
   ["a delivery", { notificationType: "Delivery", delivery: { smtpResponse: "250 ok" }, mail: sesMail }, "delivered"],
   ["a delay", { eventType: "DeliveryDelay", deliveryDelay: { delayType: "MailboxFull" }, mail: sesMail }, "delayed"],
 ];

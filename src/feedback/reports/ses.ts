@@ -13,7 +13,7 @@ export function readSes(body: unknown): readonly Reading[] | null {
   const message = envelope.valid ? parsed(envelope.value.Message) : body;
   const checked = checkMessage(message);
   if (!checked.valid) return null;
-  const { bounce, complaint, mail } = checked.value;
+  const { bounce, complaint, reject, mail } = checked.value;
   const kind = checked.value.notificationType ?? checked.value.eventType ?? "";
   const names = namesOf(mail);
   if (kind === "Bounce" && bounce !== undefined) return [readBounce(bounce, names)];
@@ -21,6 +21,11 @@ export function readSes(body: unknown): readonly Reading[] | null {
     const type = toFeedbackType(complaint.complaintFeedbackType ?? "other");
     if (type === "not-spam" || type === "auth-failure") return [nothing("not-a-report")];
     return [{ kind: "report", report: { source: "ses", feedback: { kind: "complaint", complaint: type }, names } }];
+  }
+  // SES took the mail, found malware in it, and sends it to no one.
+  if (kind === "Reject") {
+    const told = classify({ status: null, text: toDiagnostic(reject?.reason ?? "") });
+    return [{ kind: "report", report: { source: "ses", feedback: { ...told, bounce: "unknown" }, names } }];
   }
   return [nothing(kind === "DeliveryDelay" ? "delayed" : "delivered")];
 }
@@ -58,6 +63,7 @@ const checkMessage = checkRequest(
     eventType: Type.Optional(text),
     bounce: Type.Optional(bounced),
     complaint: Type.Optional(Type.Object({ complaintFeedbackType: Type.Optional(text) })),
+    reject: Type.Optional(Type.Object({ reason: Type.Optional(text) })),
     mail: sentMail,
   }),
 );
