@@ -15,7 +15,8 @@ const beforeAnyMail = /^(CONN|EHLO|HELO|LHLO|STARTTLS|AUTH)/;
  * The account has sent as much as it may for now, by the refusals of Google and of Microsoft 365: not this mail is refused, and
  * tomorrow it is taken. RFC 3463 3.5 says of X.4.5 that it is useful as a transient error only.
  */
-const quotaUsedUp = /^5\d\d[ -]5\.(?:4\.5|1\.90)\b|SubmissionQuotaExceeded/;
+const quotaUsedUp =
+  /^5\d\d[ -]5\.(?:4\.5|1\.90|7\.23[23])\b|^5\d\d[ -]5\.7\.1 (?:Daily SMTP relay (?:sending )?limit|Email quota) exceeded|SubmissionQuotaExceeded/;
 
 /** How far a mail had come when it failed: there was no connection to say anything of it; its end was not written; or was. */
 type Progress = "unsaid" | "begun" | "written";

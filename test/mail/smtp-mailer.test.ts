@@ -60,6 +60,12 @@ describe("handing a mail to a mail server", () => {
   it("is deferred when the account has used up its quota, which Google and Microsoft 365 say with 5xx", async () => {
     for (const [address, code, text] of [
       ["google@example.com", 550, "5.4.5 Daily user sending limit exceeded."],
+      [
+        "relay@example.com",
+        550,
+        "5.7.1 Daily SMTP relay limit exceeded for customer. For more information on SMTP relay",
+      ],
+      ["external@example.com", 550, "5.7.233 Your tenant exceeded its daily limit for external recipients."],
       ["limit@example.com", 550, "5.1.90 You have reached your daily limit for message recipients."],
       [
         "microsoft@example.com",
@@ -72,8 +78,10 @@ describe("handing a mail to a mail server", () => {
       expect(outcome).to.have.nested.include({ kind: "deferred", "error.replyCode": code });
       expect(outcome.kind === "deferred" && asksForPatience(outcome.error)).to.equal(true);
     }
-    server.answerMessage("full@example.com", { code: 554, text: "5.2.2 Mailbox full: quota exceeded" });
-    expect(await mailer.send(mailTo("full@example.com"))).to.include({ kind: "failed" });
+    for (const text of ["5.2.2 Mailbox full: quota exceeded", "5.7.1 Message size limit exceeded", "5.7.23 SPF"]) {
+      server.answerMessage("full@example.com", { code: 554, text });
+      expect(await mailer.send(mailTo("full@example.com")), text).to.include({ kind: "failed" });
+    }
   });
 
   it("is unknown when the connection breaks after the message and before the answer", async () => {
