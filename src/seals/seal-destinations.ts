@@ -1,4 +1,5 @@
-import type { Mailer } from "../mail/mailer.ts";
+import { addressOf } from "../domain/recipients/address.ts";
+import { idDomainOf, type Mailer } from "../mail/mailer.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../signed-post/secret.ts";
 import { deliver } from "../signed-post/signed-post.ts";
@@ -55,11 +56,12 @@ export const createSealMail = ({ to, from, mailer, store }: SealMail): SealDesti
         subject: `Waybill sealed events ${first.from} to ${last.to}`,
         html: null,
         text: textOf(seals.map((seal) => JSON.stringify(toSealAnswer(seal)))),
-        headers: {},
+        // RFC 3834: auto-responders must not answer it.
+        headers: { "Auto-Submitted": "auto-generated" },
       },
       to,
       // The same for the same seals, so that a second copy can be recognised.
-      messageId: `<seal-${digestOfSeal(last).slice(0, 32)}@${from.slice(from.lastIndexOf("@") + 1).replace(/>.*$/, "")}>`,
+      messageId: `<seal-${digestOfSeal(last).slice(0, 32)}@${idDomainOf(addressOf(from)) || "localhost"}>`,
     });
     // A mail that may have been accepted is sent again: at least once.
     if (outcome.kind !== "sent") throw new Error(`SEAL_MAIL_TO: ${outcome.kind}, ${outcome.error.code}`);

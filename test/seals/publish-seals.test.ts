@@ -209,6 +209,23 @@ describe("Seals that are published elsewhere", () => {
         await mailer.close();
       }
     });
+
+    it("come in a mail that no one answers by itself, with a header of ASCII whatever the domain of the sender", async () => {
+      const own = { url: mailServer.url, maxConnections: 1, timeoutMs: 5000, answerTimeoutMs: 5000 };
+      const mailer = createSmtpMailer(own);
+      try {
+        await sealsHappen(1);
+        publish(createSealMail({ to: "audit@example.com", from: "Waybill <waybill@büro.example>", mailer, store }));
+        await eventually(async () => expect(await store.published("mail")).to.be.above(0));
+        const [header = ""] = (mailServer.mails.at(-1)?.raw ?? Buffer.of()).toString("latin1").split("\r\n\r\n");
+        expect(header).to.match(/^[\r\n -~]*$/);
+        expect(header).to.match(/^Message-ID:\s<seal-[0-9a-f]{32}@xn--bro-hoa\.example>$/m);
+        expect(header).to.match(/^Auto-Submitted: auto-generated$/m);
+      } finally {
+        for (const stop of stops) await stop();
+        await mailer.close();
+      }
+    });
   });
 
   it("hold up neither sealing nor each other while one of them hangs", async () => {
