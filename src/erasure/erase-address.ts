@@ -1,10 +1,10 @@
 import { handleCommand } from "../commands/handle-command.ts";
-import { readJob } from "../commands/read-version.ts";
+import { type JobVersion, readJob } from "../commands/read-version.ts";
 import { decodeContent, digestOf } from "../content/encode-content.ts";
 import type { Instant } from "../domain/message.ts";
 import { normalisedAddress } from "../domain/recipients/address.ts";
+import { againOnConflict } from "../event-log/again-on-conflict.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
-import { VersionConflict } from "../event-log/log-failures.ts";
 import { completeErasure, type ErasurePorts, withoutRecipients } from "./complete-erasure.ts";
 
 export type AddressErasureRequest = {
@@ -21,28 +21,24 @@ export type AddressErasure =
   | { readonly outcome: "not-ended" };
 
 /** Erases one address from the content of a job, and leaves the others. */
-export async function eraseAddress(
+export const eraseAddress = (
   ports: ErasurePorts,
   job: JobRef,
   request: AddressErasureRequest,
-): Promise<AddressErasure> {
-  for (;;) {
-    try {
-      return await eraseOnce(ports, job, request);
-    } catch (failure) {
-      // Another decision about the job came first: what is left of the content may have changed.
-      if (!(failure instanceof VersionConflict)) throw failure;
-    }
-  }
-}
+): Promise<AddressErasure> =>
+  // Where another decision about the job comes first, what is left of the content may have changed.
+  againOnConflict(
+    () => readJob(ports.log, job),
+    (from) => eraseOnce(ports, job, request, from),
+  );
 
 async function eraseOnce(
   ports: ErasurePorts,
   job: JobRef,
   { address, reason, cause, at }: AddressErasureRequest,
+  from: JobVersion,
 ): Promise<AddressErasure> {
   const { log, contentStore } = ports;
-  const from = await readJob(log, job);
   if (from.state.status === "absent") return { outcome: "nothing-left", sequence: 0 };
   const stored = await contentStore.get(job);
   const found = stored === null ? [] : placesOf(stored, address);

@@ -1,7 +1,8 @@
 import { handleScheduleCommand } from "../commands/handle-command.ts";
-import { readSchedule } from "../commands/read-version.ts";
+import { readSchedule, type ScheduleVersion } from "../commands/read-version.ts";
 import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";
+import { againOnConflict } from "../event-log/again-on-conflict.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
 import { newId } from "../event-log/new-id.ts";
@@ -27,31 +28,27 @@ export async function eraseFromSchedules(
   return changed;
 }
 
-async function eraseFrom(ports: Ports, ref: JobRef, request: AddressErasureRequest): Promise<number | null> {
-  for (;;) {
-    try {
-      return await eraseOnce(ports, ref, request);
-    } catch (failure) {
-      // It fired, or was changed, meanwhile.
-      if (!(failure instanceof VersionConflict)) throw failure;
-    }
-  }
-}
+const eraseFrom = (ports: Ports, ref: JobRef, request: AddressErasureRequest): Promise<number | null> =>
+  // It may fire, or be changed, meanwhile.
+  againOnConflict(
+    () => readSchedule(ports.log, ref),
+    (from) => eraseOnce(ports, ref, request, from),
+  );
 
 async function eraseOnce(
   { log, contentStore }: Ports,
   ref: JobRef,
   request: AddressErasureRequest,
+  from: ScheduleVersion,
 ): Promise<number | null> {
   const { address, reason, cause, at } = request;
-  const from = await readSchedule(log, ref);
   if (from.state.status === "absent" || from.state.status === "deleted") return null;
   const before: JobRef = { ...ref, jobId: from.state.contentId };
   const stored = await contentStore.get(before);
   if (stored === null) {
-    const { sequence } = await readSchedule(log, ref);
+    const now = await readSchedule(log, ref);
     // It was changed meanwhile, and its template is another one.
-    return sequence === from.sequence ? null : await eraseOnce({ log, contentStore }, ref, request);
+    return now.sequence === from.sequence ? null : await eraseOnce({ log, contentStore }, ref, request, now);
   }
   const places = new Set(placesOf(stored, address));
   if (places.size === 0) return null;

@@ -2,6 +2,8 @@ import type { ContentRecipient, ContentStore, JobContent } from "../content/cont
 import { decodeContent } from "../content/encode-content.ts";
 import type { Instant } from "../domain/message.ts";
 import { type FeedbackEvent, isNews, type ReturnEvent } from "../domain/recipients/feedback.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import { againOnConflict } from "../event-log/again-on-conflict.ts";
 import type { Cause, EventLog, JobRef, NewEvent } from "../event-log/event-log.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
 import { maskReply } from "../mail/mask-reply.ts";
@@ -88,16 +90,19 @@ async function appendNews(
   recorded: NewEvent<ReturnEvent>,
   isNew: (earlier: readonly ReturnEvent[]) => boolean,
 ): Promise<"recorded" | "known"> {
-  for (;;) {
+  const read = async () => {
     const earlier = await log.readFeedback(job);
+    return { earlier, sequence: earlier.at(-1)?.sequence ?? 0 };
+  };
+  const record = againOnConflict(read, async ({ earlier, sequence }) => {
     if (!isNew(earlier.map(({ event }) => event))) return "known";
-    try {
-      await log.append(job, [recorded], earlier.at(-1)?.sequence ?? 0);
-      return "recorded";
-    } catch (failure) {
-      if (!(failure instanceof VersionConflict)) throw failure;
-    }
-  }
+    await log.append(job, [recorded], sequence);
+    return "recorded";
+  });
+  return await record.catch((failure: unknown) => {
+    if (!(failure instanceof VersionConflict)) throw failure;
+    throw new Unavailable("What came back about this job last only a newer release can read.", { cause: failure });
+  });
 }
 
 /** A recipient has each of them once. */

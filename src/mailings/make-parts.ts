@@ -4,9 +4,9 @@ import { waitAfterPart } from "../domain/mailing/pace.ts";
 import type { ExistingMailing } from "../domain/mailing/state.ts";
 import { nextInWindow } from "../domain/mailing/window.ts";
 import type { Instant } from "../domain/message.ts";
+import { againOnConflict } from "../event-log/again-on-conflict.ts";
 import type { Cause, EventLog } from "../event-log/event-log.ts";
 import type { Ending } from "../event-log/following/active-process.ts";
-import { VersionConflict } from "../event-log/log-failures.ts";
 import { createPart, type PartPorts } from "./create-part.ts";
 import { findRun, note, type OpenMailing, type Run } from "./open-mailing.ts";
 
@@ -88,16 +88,15 @@ async function runAgain(
   cause: Cause,
 ): Promise<Run> {
   const job = { ...ref, jobId: parts[part]?.jobId ?? "" };
-  for (;;) {
+  const read = async () => {
     const run = await findRun(log, job, retriedAt);
+    return { run, sequence: run.found === "before" ? run.version.sequence : 0 };
+  };
+  return await againOnConflict(read, async ({ run }): Promise<Run> => {
     if (run.found !== "before") return run;
     const command = { type: "RetryJob", at: new Date().toISOString(), scope, reason: null } as const;
-    try {
-      const outcome = await handleCommand(log, job, command, cause, { from: run.version, maxConflicts: 0 });
-      // It was requeued as another job, or erased: it stays as it is.
-      return outcome.outcome === "accepted" ? { found: "running" } : await findRun(log, job, 0);
-    } catch (failure) {
-      if (!(failure instanceof VersionConflict)) throw failure;
-    }
-  }
+    const outcome = await handleCommand(log, job, command, cause, { from: run.version, maxConflicts: 0 });
+    // It was requeued as another job, or erased: it stays as it is.
+    return outcome.outcome === "accepted" ? { found: "running" } : await findRun(log, job, 0);
+  });
 }

@@ -4,10 +4,12 @@ import { createEraser, type ErasurePorts } from "../../src/erasure/complete-eras
 import { eraseLeftover } from "../../src/erasure/erase-leftovers.ts";
 import { eraseFromSchedules } from "../../src/erasure/erase-schedules.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { VersionConflict } from "../../src/event-log/log-failures.ts";
 import { saveSchedule } from "../../src/mailings/schedules/save-schedule.ts";
 import { toScheduleContent } from "../../src/mailings/schedules/schedule-content.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { cause } from "../support/mailings.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
@@ -131,6 +133,22 @@ describe("The template of a schedule", () => {
     expect(await textNow())
       .to.include("bob@example.com")
       .and.not.match(/ada@/i);
+  });
+
+  it("is stored anew only so often where what was decided last only a newer release can read", async () => {
+    const stored: JobRef[] = [];
+    const append = async (): Promise<never> => {
+      if (stored.length > 100) throw new Error("It goes on and on.");
+      throw new VersionConflict("Another decision came first.");
+    };
+    const put = async (ref: JobRef, content: Uint8Array): Promise<boolean> => {
+      stored.push(ref);
+      return await stage.contentStore.put(ref, content);
+    };
+    const overtaken = { log: { ...stage.log, append }, contentStore: { ...stage.contentStore, put } };
+    const failure = await failureOf(eraseFromSchedules(overtaken, [schedule], asked));
+    expect(failure).to.be.an.instanceOf(VersionConflict);
+    expect(await Promise.all(stored.map(isThere))).to.deep.equal(stored.map(() => false));
   });
 
   it("loses a person once, and what it was before is gone", async () => {

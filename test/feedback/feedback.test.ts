@@ -1,6 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
+import { encodeEntry } from "../../src/event-log/encode-entry.ts";
 import { createAttribution } from "../../src/feedback/attribute.ts";
 import { createFeedbackListener } from "../../src/feedback/follow-feedback.ts";
 import { createJetStreamSoftBounces } from "../../src/feedback/jetstream-soft-bounces.ts";
@@ -12,7 +13,7 @@ import { streamOfBucket } from "../../src/nats/bucket.ts";
 import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import { eventually } from "../support/eventually.ts";
-import { now, recipientBounced } from "../support/examples.ts";
+import { caused, now, recipientBounced } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
@@ -47,6 +48,18 @@ describe("What comes back about a mail", () => {
     expect(results.sort()).to.deep.equal([...Array(7).fill("known"), "recorded"]);
     expect(await record(job, 1, bounce({ reportSha256: "e".repeat(64) }))).to.equal("known");
     expect(await typesOf(job)).to.deep.equal([["RecipientBounced", 1]]);
+  });
+
+  it("is to be sent again where only a newer release can read what came back last", async () => {
+    const job = await side.createJob(addresses);
+    await record(job, 0, bounce());
+    const subject = `${side.nats.prefix}.jobs.${job.tenant}.${job.jobId}.feedback`;
+    const jetstream = side.connection.nats.jetstream();
+    const [known] = JSON.parse(Buffer.from(encodeEntry(job, [caused("praise", recipientBounced())])).toString());
+    const praise = { ...known, type: "RecipientPraised", dataschema: "urn:waybill:event:RecipientPraised:1" };
+    await jetstream.publish(subject, JSON.stringify([praise]));
+    expect(await failureOf(record(job, 1, bounce()))).to.be.an.instanceOf(Unavailable);
+    expect(await record(job, 0, bounce())).to.equal("known");
   });
 
   it("is recorded of several recipients at the same moment", async () => {
