@@ -78,6 +78,8 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
     const delayMs = dependencies.postpone(delivery.times, delivery.turn);
     return delayMs === null ? delivery.acknowledge() : delivery.giveBack(delayMs);
   }
+  // Where this release cannot read them, it learns so before it takes a lease, which left behind would count as a takeover.
+  if (!isFirst && !mayHaveHelpers) await log.readRecipients(job);
   const { claims, work } = prepared;
   const claimed = isFirst ? claims : [];
   const taker = { log, job, cause, from: before, stopping, giveUp, claims: claimed };
