@@ -43,7 +43,7 @@ export type TurnDependencies = {
 const askAgainMs = 5000;
 /** How long to wait before looking again at a turn that is about to end, or whose job was decided about at this moment. */
 const lookAgainMs = 500;
-/** A job of a kind that this worker does not know waits for another worker: it is offered again after this, and loses nothing. */
+/** A job that this worker does not know the kind of, or cannot read, waits for another worker: it is offered again after this, and loses nothing. */
 const offerAgainMs = 10_000;
 
 const now = (): string => new Date().toISOString();
@@ -89,7 +89,11 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   if (isRefusedAsWornOut(started) && haveProgressed(decisions, await log.readRecipients(job))) {
     started = await takeLease(taker, { ...start, hasProgressed: true }, now);
   }
-  if (started === "outrun") return delivery.giveBack(lookAgainMs);
+  if (started === "outrun") {
+    const last = (await log.readDecisions(job)).at(-1);
+    // What was decided last only a newer release can read, which does the turn.
+    return delivery.giveBack(last?.sequence === before.sequence ? offerAgainMs : lookAgainMs);
+  }
   if (isRefusedAsWornOut(started)) {
     const counts = countRecipients(await replayLedger(log, job, settings.total, decisions));
     const end = { type: "EndTakeovers", run, attempt, opening, counts, at: now() } as const;
