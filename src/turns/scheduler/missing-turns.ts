@@ -1,5 +1,6 @@
 import { stateAfter } from "../../domain/job/decider.ts";
 import type { EventLog, JobRef } from "../../event-log/event-log.ts";
+import { isOutage } from "../../event-log/persistently.ts";
 import { createPollLoop, type PollLoop } from "../../process/poll-loop.ts";
 import type { QueuedTurn, Turns } from "../turns.ts";
 import { type PutTurn, queuedAfter } from "./scheduler.ts";
@@ -54,7 +55,12 @@ export function createMissingTurns(
   const compare = async (): Promise<number> => {
     let putAgain = 0;
     const putIfOpen = async (job: JobRef): Promise<void> => {
-      const turn = await openTurnOf(log, job);
+      const turn = await openTurnOf(log, job).catch((failure: unknown) => {
+        if (isOutage(failure)) throw failure;
+        // Only a newer release can read it, or none: that keeps no other from its turn.
+        report.failed(failure);
+        return null;
+      });
       if (turn === null) return;
       await put(turn);
       putAgain += 1;

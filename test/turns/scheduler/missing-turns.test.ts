@@ -7,8 +7,9 @@ import { createWaitingList } from "../../../projections/waiting/waiting-list.ts"
 import { handleCommand } from "../../../src/commands/handle-command.ts";
 import { noCounts } from "../../../src/domain/mailing/counts.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
+import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
 import { streamName } from "../../../src/event-log/subjects.ts";
-import { createMissingTurns } from "../../../src/turns/scheduler/missing-turns.ts";
+import { createMissingTurns, type OpenJobs } from "../../../src/turns/scheduler/missing-turns.ts";
 import { createTimer } from "../../../src/turns/scheduler/timer.ts";
 import type { QueuedTurn } from "../../../src/turns/turns.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -167,6 +168,27 @@ describe("Turns that got lost", () => {
     startComparing();
     for (const job of [first, due]) await gets(job);
     expect(await isThere(second)).to.equal(false);
+  });
+
+  it("are put again of all others where one job cannot be read, as only a newer release can", async () => {
+    const [newer, other] = [await writeSide.createJob([]), await writeSide.createJob([])];
+    const { log, turns } = writeSide;
+    const failure = new UndecodableEvent(1, "JobCreated has the version 9", true);
+    const readDecisions: typeof log.readDecisions = async (job) => {
+      if (job.jobId === newer.jobId) throw failure;
+      return await log.readDecisions(job);
+    };
+    const openJobs: OpenJobs = {
+      forSome: async (act) => {
+        for (const job of [newer, other]) await act([job]);
+      },
+    };
+    const ports = { log: { ...log, readDecisions }, turns, openJobs, waitingList: waitingList() };
+    const comparing = createMissingTurns(ports, put, { failed: report, lost: () => {} });
+    comparing.start();
+    stops.push(comparing.stop);
+    await gets(other);
+    expect(reported).to.deep.equal([failure]);
   });
 
   it("are put again of a job whose worker has died with its turn", async () => {
