@@ -10,7 +10,7 @@ import {
   type RecipientEndpointsNow,
   recipientEndpointsOf,
 } from "./recipient-endpoints.ts";
-import { isWebhookType, noWebhooks, type TenantWebhooks } from "./tenant-webhooks.ts";
+import { isWebhookType, type TenantWebhooks } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
 export const bucketOfWebhooks = "WEBHOOKS";
@@ -22,23 +22,27 @@ export async function createJetStreamWebhookStore(
   sealing: Sealing,
 ): Promise<WebhookStore> {
   const bucket = await openBucket(connection, bucketOfWebhooks, settings);
-  const open = (tenant: string, stored: string | null): TenantWebhooks => openEntry(sealing, tenant, stored);
   return {
-    read: async (tenant) => open(tenant, (await asking(connection, () => bucket.get(tenant)))?.string() ?? null),
+    read: async (tenant) => {
+      const entry = await asking(connection, () => bucket.get(tenant));
+      return asKnownHere(openEntry(sealing, tenant, entry?.string() ?? null));
+    },
     change: async (tenant, toNext) => {
       const { before, next } = await changeEntry(connection, bucket, tenant, (bytes) => {
-        const before = open(tenant, bytes);
+        const stored = openEntry(sealing, tenant, bytes);
+        const before = asKnownHere(stored);
         const next = toNext(before);
-        return { before, next, text: next === null ? null : sealing.seal(tenant, JSON.stringify(next)) };
+        const text = next === null ? null : sealing.seal(tenant, JSON.stringify(withNewerTypes(next, stored)));
+        return { before, next, text };
       });
       return { changed: next !== null, webhooks: next ?? before };
     },
   };
 }
 
-/** A deleted entry is empty. */
-const openEntry = (sealing: Sealing, tenant: string, stored: string | null): TenantWebhooks =>
-  stored === null || stored === "" ? noWebhooks : toWebhooks(sealing.open(tenant, stored));
+/** A deleted entry is empty. Throws SchemaBroken for malformed records. */
+const openEntry = (sealing: Sealing, tenant: string, stored: string | null): StoredWebhooks =>
+  stored === null || stored === "" ? { endpoints: [], secrets: [] } : check(JSON.parse(sealing.open(tenant, stored)));
 
 /** Each use of the endpoints asks for changes first. */
 const knownWithinMs = 10_000;
@@ -57,7 +61,7 @@ export async function followRecipientEndpoints(
     const unreadable = new Set<string>();
     for (const { name, text: stored } of entries) {
       try {
-        endpoints.push(...recipientEndpointsOf(name, openEntry(sealing, name, stored)));
+        endpoints.push(...recipientEndpointsOf(name, asKnownHere(openEntry(sealing, name, stored))));
       } catch (failure) {
         unreadable.add(name);
         report(failure);
@@ -89,12 +93,21 @@ const check = checkedBy(
   }),
 );
 
-/** Throws SchemaBroken for malformed records. Types that only a newer release knows are left out. */
-function toWebhooks(bytes: string): TenantWebhooks {
-  const webhooks = check(JSON.parse(bytes));
-  const endpoints = webhooks.endpoints.map((endpoint) => ({
+/** As an entry is stored: with types that only a newer release knows. */
+type StoredWebhooks = ReturnType<typeof check>;
+
+/** Types that only a newer release knows are left out. */
+const asKnownHere = (stored: StoredWebhooks): TenantWebhooks => ({
+  ...stored,
+  endpoints: stored.endpoints.map((endpoint) => ({ ...endpoint, types: endpoint.types.filter(isWebhookType) })),
+});
+
+/** Once this release has changed something else, the endpoints keep them. */
+function withNewerTypes(next: TenantWebhooks, stored: StoredWebhooks) {
+  const newer = new Map(stored.endpoints.map(({ id, types }) => [id, types.filter((type) => !isWebhookType(type))]));
+  const endpoints = next.endpoints.map((endpoint) => ({
     ...endpoint,
-    types: endpoint.types.filter(isWebhookType),
+    types: [...endpoint.types, ...(newer.get(endpoint.id) ?? [])],
   }));
-  return { ...webhooks, endpoints };
+  return { ...next, endpoints };
 }
