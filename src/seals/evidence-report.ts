@@ -1,3 +1,5 @@
+import type { RecipientOutcome } from "../domain/recipients/events.ts";
+import type { ReturnEvent } from "../domain/recipients/feedback.ts";
 import { allPassed } from "./check.ts";
 import { type EvidencedEvent, type EvidenceStatement, erasesAll, isErasure } from "./evidence-format.ts";
 import { type EvidencedPart, indexOfParts, type PartIndex } from "./mailing-parts.ts";
@@ -162,7 +164,7 @@ const inWords: Readonly<Record<string, string>> = {
   RecipientBounced: "came back",
   RecipientComplained: "reported as unwanted by its recipient",
   RecipientUnsubscribed: "unsubscribed from by its recipient",
-};
+} satisfies Record<(RecipientOutcome | ReturnEvent)["type"], string>;
 
 function outcomeOf({ sequence, type, data }: EvidencedEvent): string {
   const error = data["error"] as { readonly message?: string } | undefined;

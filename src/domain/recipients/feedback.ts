@@ -94,5 +94,10 @@ export function countFeedback(cells: FeedbackCells): FeedbackCounts {
 export const isFeedback = (event: { readonly type: string }): event is FeedbackEvent =>
   event.type === "RecipientBounced" || event.type === "RecipientComplained";
 
-export const isReturn = (event: { readonly type: string }): event is ReturnEvent =>
-  isFeedback(event) || event.type === "RecipientUnsubscribed";
+const returns: Readonly<Record<ReturnEvent["type"], true>> = {
+  RecipientBounced: true,
+  RecipientComplained: true,
+  RecipientUnsubscribed: true,
+};
+
+export const isReturn = (event: { readonly type: string }): event is ReturnEvent => Object.hasOwn(returns, event.type);
