@@ -10,6 +10,8 @@ export type RecordedFiles = {
   noting(batches: AsyncIterable<readonly LogMessage[]>): AsyncIterable<readonly LogMessage[]>;
   /** Of these files, those of which no message that was noted says the same. */
   unrecorded(files: readonly ArchivedFile[]): readonly ArchivedFile[];
+  /** The files that were noted and stand before the last of these, and are not among them: files are listed in order. */
+  unlisted(files: readonly ArchivedFile[]): readonly ArchivedFile[];
 };
 
 /**
@@ -18,12 +20,14 @@ export type RecordedFiles = {
  */
 export function createRecordedFiles(prefix: string): RecordedFiles {
   const archiveSubject = subjectOf(prefix, logRef, "archive");
-  const recorded = new Set<string>();
+  const recorded = new Map<string, ArchivedFile>();
   const note = ({ subject, sequence, body }: LogMessage): void => {
     if (subject !== archiveSubject) return;
     try {
       for (const event of decodeMessage(prefix, subject, sequence, body)) {
-        if ("event" in event && event.event.type === "LogArchived") recorded.add(textOf(event.event.data));
+        if ("event" in event && event.event.type === "LogArchived") {
+          recorded.set(textOf(event.event.data), event.event.data);
+        }
       }
     } catch (failure) {
       if (!(failure instanceof UndecodableEvent)) throw failure;
@@ -37,6 +41,11 @@ export function createRecordedFiles(prefix: string): RecordedFiles {
       }
     },
     unrecorded: (files) => files.filter((file) => !recorded.has(textOf(file))),
+    unlisted: (files) => {
+      const listed = new Set(files.map(({ number }) => number));
+      const last = files.at(-1)?.number ?? 0;
+      return [...recorded.values()].filter(({ number }) => number < last && !listed.has(number));
+    },
   };
 }
 

@@ -47,7 +47,15 @@ export async function findInBucket(
   recorded: RecordedFiles,
   archive: Archive,
 ): Promise<readonly LogFinding[]> {
-  const findings = recorded
+  const unlisted = recorded
+    .unlisted(files)
+    .map(({ file, from, to }) =>
+      toFinding(
+        { from, to },
+        `The bucket ARCHIVE does not name ${file}, of events ${from} to ${to}, which the log records: without it, histories and evidence are answered without what is in that file.`,
+      ),
+    );
+  const unrecorded = recorded
     .unrecorded(files)
     .map(({ file, from, to }) =>
       toFinding(
@@ -55,6 +63,7 @@ export async function findInBucket(
         `The log does not record ${file} as the bucket ARCHIVE names it, of events ${from} to ${to}: the bucket and the file were changed, or are of another log, or of this one at a later moment.`,
       ),
     );
+  const findings = [...unlisted, ...unrecorded];
   let lacking = 0;
   for (let first = 0; first < files.length; first += filesAtATime) {
     lacking += await archive.unindexed(files.slice(first, first + filesAtATime));

@@ -8,7 +8,9 @@ import type { ArchiveIndex } from "../../src/archive/archive-index.ts";
 import { withArchive } from "../../src/archive/archived-log.ts";
 import { withArchivedMessages } from "../../src/archive/archived-messages.ts";
 import { ArchiveRefused } from "../../src/archive/find-boundary.ts";
+import { createRecordedFiles } from "../../src/archive/recorded-files.ts";
 import type { StoredLog } from "../../src/archive/stored-log.ts";
+import { findInBucket } from "../../src/cli/check-archive.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
@@ -136,6 +138,23 @@ describe("Archiving the log", () => {
     const without = await verifyLog(side.sealedLog, trustNothing);
     expect(without.messages).to.equal(lastSequence - cutTo);
     expect(without.findings).not.to.deep.equal([]);
+  });
+
+  it("leaves a list of files from which none can be taken unnoticed: verify names the file", async () => {
+    await side.archive();
+    const recorded = createRecordedFiles(side.prefix);
+    const files = await side.index.files();
+    const [gone] = files.slice(1);
+    const { archive, sealedLog } = side.reading(side.directory);
+    await verifyLog({ messages: (...asked) => recorded.noting(sealedLog.messages(...asked)) }, trustNothing);
+    expect(await findInBucket(files, recorded, archive)).to.deep.equal([]);
+    const [finding] = await findInBucket(
+      files.filter((file) => file !== gone),
+      recorded,
+      archive,
+    );
+    expect(finding).to.deep.include({ kind: "archive", from: gone?.from, to: gone?.to });
+    expect(finding?.message).to.include(gone?.file);
   });
 
   it("goes on with the next part at the next time", async () => {
