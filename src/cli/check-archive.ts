@@ -35,7 +35,7 @@ export async function checkArchive(
     if (fault !== null) faults.push({ file: file.file, fault });
   }
   if (faults.length === 0) return files;
-  const reason = `Of the archive, ${faults.length} files are not as the log recorded them.`;
+  const reason = `Of the archive, ${faults.length} files are not at hand, or not as the log recorded them.`;
   if (json) context.print(JSON.stringify({ valid: false, reason, archive: faults }));
   else for (const { file, fault } of faults) context.print(`[archive] ${file}: ${fault}`);
   throw new CommandFailed(reason);

@@ -132,7 +132,9 @@ describe("Jobs of ten years ago", function () {
     const names = (await readdir(directory)).sort();
     for (const options of [[], ["--archive", `${directory}-away`]]) {
       const line = commandLine({});
-      expect(await failureOf(line.run("verify", ...options))).to.be.instanceOf(CommandFailed);
+      const failure = await failureOf(line.run("verify", ...options));
+      expect(failure).to.be.instanceOf(CommandFailed);
+      expect(failure.message).to.include("not at hand, or not as the log recorded them");
       const named = line.last().printed.map((text) => /^\[archive\] (\S+): /.exec(text)?.[1]);
       expect(named).to.deep.equal(names);
     }
