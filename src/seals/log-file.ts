@@ -68,8 +68,11 @@ function readHead(path: string, line: string): LogFileHead {
   );
 }
 
-/** With a line feed in a subject, the rest could pass as the body of another message with the same leaf. */
-const isSubject = (text: unknown): boolean => typeof text === "string" && /^[!-~]+$/.test(text);
+/**
+ * With a line feed in a subject, the rest could pass as the body of another message with the same leaf. NATS takes everything
+ * else, also from other programs, and what stands in the log can be neither removed nor left out.
+ */
+const isSubject = (text: unknown): boolean => typeof text === "string" && text !== "" && !text.includes("\n");
 
 function readLine(line: string, path: string, number: number): LogMessage {
   const message = readMessage(line);

@@ -2,8 +2,12 @@ import { expect } from "chai";
 import { withArchivedMessages } from "../../src/archive/archived-messages.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { examineMessage, recordPass } from "../../src/event-log/jetstream-odd-messages.ts";
+import { trustNothing } from "../../src/seals/check.ts";
 import { EvidenceBroken, makeEvidence } from "../../src/seals/evidence.ts";
 import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.ts";
+import { verifyLog } from "../../src/seals/verify-log.ts";
+import { fileOf } from "../seals/log-files.ts";
+import { readAll } from "../seals/sealing.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { startNats, type TestNats } from "../support/services.ts";
@@ -60,6 +64,19 @@ describe("Evidence of an archived job, with a message on the subject of seals th
     expect(before.entries).to.have.length(6);
     expect((await side.archive()).cutTo).to.be.greaterThan(sequence + 10);
     expect(await evidenceNow()).to.deep.equal(before);
+  });
+
+  it("is made of a log in which another program has put a subject beyond ASCII, which can be archived and exported, too", async () => {
+    const { seq } = await side.connection.nats.jetstream().publish(`${side.prefix}.jobs.acme.Grüße`, "garbage");
+    await passBy(seq);
+    for (let more = 0; more < 8; more += 1) await side.jobHappens(2);
+    await side.newSealer().sealNow();
+    const messages = await readAll(side.sealedLog.messages(0, "all"));
+    expect((await verifyLog(await fileOf(messages), trustNothing)).findings).to.deep.equal([]);
+    expect((await side.archive()).cutTo).to.be.greaterThan(seq);
+    const { sealedLog } = side.reading(side.directory);
+    expect((await verifyLog(sealedLog, trustNothing)).findings).to.deep.equal([]);
+    expect((await evidenceNow()).entries).to.have.length(6);
   });
 
   it("is refused where it was not", async () => {
