@@ -61,6 +61,8 @@ export const checkedSealLine = checkedBy(seal);
 /** An event as its stored bytes say, in any version of its schema: only what the report shows is read. */
 export type EvidencedEvent = {
   readonly sequence: number;
+  /** By the clock of NATS. */
+  readonly storedAtMs: number;
   readonly id: string;
   readonly type: string;
   readonly time: string;
@@ -79,27 +81,28 @@ export const erasesAll = ({ type, data }: EvidencedEvent): boolean =>
 /** An event whose answer was lost in a long outage is stored once more, as it is: it has happened once. */
 export function eachOnce(events: readonly EvidencedEvent[]): readonly EvidencedEvent[] {
   const known = new Set<string>();
-  return events.filter(({ sequence: _, ...event }) => {
-    const text = JSON.stringify(event);
+  return events.filter(({ id, type, time, actor, data }) => {
+    const text = JSON.stringify([id, type, time, actor, data]);
     return !known.has(text) && known.add(text);
   });
 }
 
 type Read = { readonly events: readonly EvidencedEvent[]; readonly fault: string | null };
 
-export function readEvidencedEvents({ sequence, subject, body }: EvidenceEntry, place: number): Read {
+export function readEvidencedEvents({ sequence, storedAt, subject, body }: EvidenceEntry, place: number): Read {
   const name = `Entry ${place + 1} (sequence ${sequence})`;
   try {
     const envelopes = readEnvelopes(Buffer.from(body));
     const other = envelopes.find(({ subject: jobId }) => !`${subject}.`.includes(`.${jobId}.`));
     const fault = other === undefined ? null : `${name} says that it is about ${other.subject}.`;
-    return { events: envelopes.map((envelope) => ({ sequence, ...eventOf(envelope) })), fault };
+    const storedAtMs = Number(storedAt) / 1e6;
+    return { events: envelopes.map((envelope) => ({ sequence, storedAtMs, ...eventOf(envelope) })), fault };
   } catch {
     return { events: [], fault: `${name} cannot be read as events.` };
   }
 }
 
-function eventOf({ id, type, time, actor, data }: CloudEvent): Omit<EvidencedEvent, "sequence"> {
+function eventOf({ id, type, time, actor, data }: CloudEvent): Omit<EvidencedEvent, "sequence" | "storedAtMs"> {
   const members = typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
   return { id, type, time, actor, data: members };
 }

@@ -166,17 +166,28 @@ const inWords: Readonly<Record<string, string>> = {
   RecipientUnsubscribed: "unsubscribed from by its recipient",
 } satisfies Record<(RecipientOutcome | ReturnEvent)["type"], string>;
 
-function outcomeOf({ sequence, type, data }: EvidencedEvent): string {
+/** Clocks differ, and an answer may be late. */
+const usualDelayMs = 60_000;
+
+/** An event says itself when it happened; NATS says when it was stored. */
+function placeOf({ sequence, time, storedAtMs }: EvidencedEvent, turn = ""): string {
+  const isLate = storedAtMs - Date.parse(time) > usualDelayMs;
+  return `(event ${sequence}${turn}${isLate ? `, stored only at ${new Date(storedAtMs).toISOString()}` : ""})`;
+}
+
+function outcomeOf(event: EvidencedEvent): string {
+  const { type, data } = event;
   const error = data["error"] as { readonly message?: string } | undefined;
   const answer = data["response"] ?? error?.message ?? data["diagnostic"];
   const turn = data["run"] === undefined ? "" : `, run ${data["run"]}, attempt ${data["attempt"]}`;
   const said = answer === undefined ? "" : `: ${JSON.stringify(answer)}`;
   const messageId = data["messageId"] === undefined ? "" : ` ${data["messageId"]}`;
-  return `${inWords[type] ?? type}${said}${messageId} (event ${sequence}${turn})`;
+  return `${inWords[type] ?? type}${said}${messageId} ${placeOf(event, turn)}`;
 }
 
-function decisionLines({ sequence, type, time, actor, data }: EvidencedEvent): readonly string[] {
+function decisionLines(event: EvidencedEvent): readonly string[] {
+  const { type, time, actor, data } = event;
   if (type === "RecipientsClaimed" || type === "RecipientsReleased") return [];
   const reason = typeof data["reason"] === "string" ? `, because ${JSON.stringify(data["reason"])}` : "";
-  return [`    ${time}  ${type} by ${actor}${reason} (event ${sequence})`];
+  return [`    ${time}  ${type} by ${actor}${reason} ${placeOf(event)}`];
 }

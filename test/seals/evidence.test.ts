@@ -279,6 +279,24 @@ describe("The evidence of a job", () => {
     expect(verdictWith(contradicted)).to.match(/^THE BUNDLE IS NOT WHOLE/);
   });
 
+  it("shows when an event was stored that says another time: one that is put in today may be dated back", async () => {
+    const dated = newJob("acme");
+    await contentStore.put(dated, content);
+    const at = new Date().toISOString();
+    await happen(side.log, dated, [
+      { ...jobCreated({ total: 2, contentSha256: digestOf(content) }), at },
+      { ...jobStarted(), at },
+      { ...recipientSent({ recipient: 0 }), at },
+      { ...recipientSent({ recipient: 1 }), at: "2026-01-01T00:00:00.000Z" },
+    ]);
+    const lines = linesOfEvidence(verifyEvidence(Buffer.from(await bundleOf(dated)), trustNothing));
+    const stored = lines.filter((line) => line.includes("stored only at"));
+    expect(stored).to.have.length(1);
+    expect(stored[0]).to.match(
+      /^ {4}2026-01-01T00:00:00.000Z {2}accepted .*, stored only at 2\d{3}-\d\d-\d\dT[\d:.]+Z\)$/,
+    );
+  });
+
   it("tells once what was stored once more after its answer was lost: nobody was mailed twice", async () => {
     const doubled = newJob("acme");
     await contentStore.put(doubled, content);
