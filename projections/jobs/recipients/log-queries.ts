@@ -8,10 +8,11 @@ import { jobTables } from "../tables.ts";
 import { type LogEntry, type LogRow, logColumns, toLogEntry } from "./log-rows.ts";
 import { type MailingLogOptions, type MailingLogPage, readLogOfMailing } from "./mailing-logs.ts";
 import type { LogStatus } from "./outcome-details.ts";
+import { addressKeyOf } from "./rows.ts";
 
 export type LogListOptions = {
   readonly status: LogStatus | null;
-  /** The whole address, in its original case. */
+  /** The whole address, in any spelling. */
   readonly email: string | null;
   /** The place of an entry: the list begins after it. */
   readonly after: number | null;
@@ -84,7 +85,7 @@ function partOf(
 ): Statement {
   const filters = [
     ...(status === null ? [] : [{ sql: "AND outcome.status = ?", binding: status }]),
-    ...(email === null ? [] : [{ sql: `AND ${person}.email = ?`, binding: email }]),
+    ...(email === null ? [] : [{ sql: `AND ${person}.address = ?`, binding: addressKeyOf(email) }]),
   ];
   return {
     sql: `
