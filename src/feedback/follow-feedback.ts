@@ -1,11 +1,14 @@
 import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
+import type { Instant } from "../domain/message.ts";
 import type { SuppressionReason } from "../domain/recipients/events.ts";
 import { isReturn, type ReturnEvent } from "../domain/recipients/feedback.ts";
-import type { JobRef, StoredEvent } from "../event-log/event-log.ts";
+import type { Cause, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import type { Listener } from "../event-log/following/listener.ts";
+import { Archived } from "../event-log/log-failures.ts";
 import type { AddressKey, SuppressionStore } from "../suppressions/suppression-store.ts";
 import { createKeyed, type Keyed } from "../suppressions/unsubscribe-links.ts";
+import { type MailRef, type NewFeedback, type Recorded, type RecordPorts, recordFeedback } from "./record-feedback.ts";
 import type { SoftBounceStore } from "./soft-bounces.ts";
 
 export type FeedbackPorts = {
@@ -15,6 +18,8 @@ export type FeedbackPorts = {
   /** So many soft bounces of an address, within the time that the store keeps them, put it on the list. */
   readonly softBounceLimit: number;
 };
+
+type Suppressing = Pick<FeedbackPorts, "contentStore" | "suppressions">;
 
 const atOnce = 50;
 const tryAgainMs = 1000;
@@ -71,6 +76,47 @@ async function follow(
   begun.delete(stored.id);
 }
 
+/**
+ * Records a report. Where its job is in a file of the archive that is not at hand, the log answers the same until an operator
+ * has put the file there: the address of a complaint, or of a hard bounce, is suppressed without an event then. Throws
+ * Unavailable, and Archived for any other report.
+ */
+export async function recordOrSuppress(
+  ports: RecordPorts & Suppressing,
+  mail: MailRef,
+  feedback: NewFeedback,
+  cause: Cause,
+  at: Instant,
+): Promise<Recorded> {
+  try {
+    return await recordFeedback(ports, mail, feedback, cause, at);
+  } catch (failure) {
+    if (failure instanceof Archived && (await suppressUnrecorded(ports, mail, feedback, at))) return "recorded";
+    throw failure;
+  }
+}
+
+/**
+ * Suppresses the address for a complaint or a hard bounce that no event says. False where the report is none of them, or the
+ * address is not known any more.
+ */
+async function suppressUnrecorded(
+  { contentStore, suppressions }: Suppressing,
+  { recipient, ...job }: MailRef,
+  { type, data }: NewFeedback,
+  at: Instant,
+): Promise<boolean> {
+  const reason = type === "RecipientComplained" ? "complaint" : data.bounce === "hard" ? "hard-bounce" : null;
+  const email = reason === null ? null : await emailOf({ contentStore }, job, recipient);
+  if (reason === null || email === null) return false;
+  const { digest } = await createKeyed(suppressions)();
+  const key: AddressKey = { tenant: job.tenant, digest: digest(job.tenant, email) };
+  await suppressions.put(key, { email, reason, createdAt: at }, job.jobId);
+  // As for an event: the report must not bring an erased address back.
+  if ((await emailOf({ contentStore }, job, recipient)) === null) await suppressions.forget(key, job.jobId);
+  return true;
+}
+
 async function reasonOf(
   { softBounces, softBounceLimit }: FeedbackPorts,
   key: AddressKey,
@@ -83,7 +129,11 @@ async function reasonOf(
   return (await softBounces.note(key, { id, at: event.at })) >= softBounceLimit ? "soft-bounces" : null;
 }
 
-async function emailOf({ contentStore }: FeedbackPorts, job: JobRef, recipient: number): Promise<string | null> {
+async function emailOf(
+  { contentStore }: Pick<FeedbackPorts, "contentStore">,
+  job: JobRef,
+  recipient: number,
+): Promise<string | null> {
   const stored = await contentStore.get(job);
   return stored === null ? null : (decodeContent(stored).recipients[recipient]?.email ?? null);
 }

@@ -14,7 +14,7 @@ export type MailRef = JobRef & { readonly recipient: number };
 /** `known`: the log has it already. `no-such-mail`: the job has no such recipient, or is no job. */
 export type Recorded = "recorded" | "known" | "no-such-mail";
 
-type Ports = {
+export type RecordPorts = {
   readonly log: EventLog;
   readonly contentStore: Pick<ContentStore, "get">;
   /** The subject of the mail to a recipient, filled in; null where it has none. */
@@ -36,7 +36,7 @@ export type NewFeedback =
  * Unavailable; the sender of the report then has to be told to try again.
  */
 export async function recordFeedback(
-  ports: Ports,
+  ports: RecordPorts,
   mail: MailRef,
   feedback: NewFeedback,
   cause: Cause,
@@ -113,7 +113,7 @@ function idOf({ jobId, recipient }: MailRef, event: FeedbackEvent): string {
 
 /** The log holds no address, nor words of the mail. Of an erased recipient it is not known what to mask: no word is kept. */
 async function masked(
-  { contentStore, subjectTo }: Pick<Ports, "contentStore" | "subjectTo">,
+  { contentStore, subjectTo }: Pick<RecordPorts, "contentStore" | "subjectTo">,
   job: JobRef,
   event: FeedbackEvent,
 ): Promise<FeedbackEvent> {

@@ -2,10 +2,9 @@ import { createReadPositions } from "../../projections/following/read-position.t
 import { createJobFinder } from "../../projections/jobs/find-job.ts";
 import { createSerially } from "../event-log/following/serially.ts";
 import { createAttribution } from "../feedback/attribute.ts";
-import { createFeedbackListener } from "../feedback/follow-feedback.ts";
+import { createFeedbackListener, recordOrSuppress } from "../feedback/follow-feedback.ts";
 import type { FeedbackIntake } from "../feedback/intake.ts";
 import { createJetStreamSoftBounces } from "../feedback/jetstream-soft-bounces.ts";
-import { recordFeedback } from "../feedback/record-feedback.ts";
 import { rememberFeedback } from "../feedback/remember-feedback.ts";
 import { subjectOfMail } from "../job-kinds/email/show-mail.ts";
 import { startListener } from "./listeners.ts";
@@ -22,14 +21,14 @@ export async function startFeedback(parts: Parts): Promise<void> {
 
 /** For every way in which reports arrive. */
 export async function feedbackIntakeOf(parts: Parts): Promise<FeedbackIntake> {
-  const { log, contentStore, reads, announcements } = parts;
+  const { log, contentStore, suppressions, reads, announcements } = parts;
   const tokens = await mailTokensOf(parts);
   const finder = createJobFinder(reads, createReadPositions(reads, announcements));
   // The reports about the mails of a job come together, and each append of one makes those of the others read the log again.
   const serially = createSerially();
-  const ports = { log: rememberFeedback(log), contentStore, subjectTo: subjectOfMail };
+  const ports = { log: rememberFeedback(log), contentStore, subjectTo: subjectOfMail, suppressions };
   return {
     attribute: createAttribution(tokens, finder, log),
-    record: (mail, feedback, cause, at) => serially(mail, () => recordFeedback(ports, mail, feedback, cause, at)),
+    record: (mail, feedback, cause, at) => serially(mail, () => recordOrSuppress(ports, mail, feedback, cause, at)),
   };
 }

@@ -2,8 +2,9 @@ import { createSecretKey } from "node:crypto";
 import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { encodeEntry } from "../../src/event-log/encode-entry.ts";
+import { Archived } from "../../src/event-log/log-failures.ts";
 import { createAttribution } from "../../src/feedback/attribute.ts";
-import { createFeedbackListener } from "../../src/feedback/follow-feedback.ts";
+import { createFeedbackListener, recordOrSuppress } from "../../src/feedback/follow-feedback.ts";
 import { createJetStreamSoftBounces } from "../../src/feedback/jetstream-soft-bounces.ts";
 import { type NewFeedback, recordFeedback } from "../../src/feedback/record-feedback.ts";
 import { rememberFeedback } from "../../src/feedback/remember-feedback.ts";
@@ -12,6 +13,7 @@ import { createMailTokens } from "../../src/mail/return-path.ts";
 import { streamOfBucket } from "../../src/nats/bucket.ts";
 import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
+import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, now, recipientBounced } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -141,6 +143,26 @@ describe("What comes back about a mail", () => {
       "known",
     ]);
     expect(await typesOf(job)).to.have.length(30);
+  });
+
+  it("suppresses the address of a complaint and of a hard bounce, though the job is in a file of the archive that is not at hand", async () => {
+    const job = await side.createJob(addresses);
+    const suppressions = createMemorySuppressionStore();
+    const list = createSuppressionList(suppressions);
+    const gone = () => Promise.reject(new Archived("log-1-2.waybill", "it is not there"));
+    const ports = {
+      log: { ...side.log, readFeedback: gone },
+      contentStore: side.contentStore,
+      subjectTo: subjectOfMail,
+      suppressions,
+    };
+    const take = (recipient: number, feedback: NewFeedback) =>
+      recordOrSuppress(ports, { ...job, recipient }, feedback, cause, now);
+    expect(await take(0, complaint)).to.equal("recorded");
+    expect(await take(1, bounce({ bounce: "hard" }))).to.equal("recorded");
+    expect(await failureOf(take(2, bounce({ bounce: "soft" })))).to.be.instanceOf(Archived);
+    const found = await Promise.all(addresses.map((address) => list.find(job.tenant, address)));
+    expect(found.map((one) => one?.reason)).to.deep.equal(["complaint", "hard-bounce", undefined]);
   });
 
   it("is about no mail where the job has no such recipient, or does not exist", async () => {
