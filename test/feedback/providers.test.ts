@@ -316,6 +316,8 @@ const sendgrid: readonly (readonly [object, unknown])[] = [
   ],
   [sendgridEvent("dropped", { reason: "Bounced Address", status: "5.0.0" }), ["hard", null, null]],
   [sendgridEvent("dropped", { reason: "Invalid" }), ["hard", null, null]],
+  [sendgridEvent("dropped", { reason: "Spam Reporting Address" }), ["hard", null, null]],
+  [sendgridEvent("dropped", { reason: "Unsubscribed Address" }), ["hard", null, null]],
   [sendgridEvent("dropped", { reason: "Invalid SMTPAPI header" }), ["unknown", null, null]],
   [sendgridEvent("dropped", { reason: "Spam Content" }), ["unknown", null, null]],
   [sendgridEvent("spamreport", {}), ["complaint", "abuse"]],

@@ -41,8 +41,10 @@ function readEvent(event: Static<typeof notification>): Reading {
       return { kind: "report", report: { source: "sendgrid", feedback: { ...told, bounce }, names } };
     }
     case "dropped": {
-      // "Invalid SMTPAPI header" is about a header of the mail.
-      const isOfAddress = /bounced address|invalid(?! smtpapi)/i.test(event.reason ?? "");
+      // It mails this address no more, as it bounced, complained or unsubscribed. "Invalid SMTPAPI header" is about a header of the mail.
+      const isOfAddress = /(?:bounced|spam reporting|unsubscribed) address|invalid(?! smtpapi)/i.test(
+        event.reason ?? "",
+      );
       const told = classify({ status: null, text: toDiagnostic(event.reason ?? "") });
       return {
         kind: "report",
