@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { createDueDeliveries } from "../../projections/webhook-deliveries/due-deliveries.ts";
 import { createWebhookDeliveryQueries } from "../../projections/webhook-deliveries/queries.ts";
 import type { ContentStore } from "../content/content-store.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamCheckpointStore } from "../event-log/following/jetstream-checkpoint-store.ts";
 import { createJetStreamLogGauge } from "../event-log/following/jetstream-log-gauge.ts";
@@ -15,6 +16,7 @@ import type { JetStreamConnection } from "../nats/connection.ts";
 import type { Patience } from "../nats/patience.ts";
 import type { Lifecycle } from "../process/lifecycle.ts";
 import { createOutageReport } from "../process/logger.ts";
+import { CannotOpen } from "../secrets/sealing.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { createBreakers, isUnanswered } from "../signed-post/breakers.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
@@ -107,11 +109,21 @@ export async function startRecipientWebhooks(parts: WebhookParts): Promise<void>
 /** What the work of webhook jobs needs. */
 export async function webhooksForWork(parts: WebhookParts): Promise<WorkPorts["webhooks"]> {
   const { secret, allowed } = parts.config.webhooks;
+  const secrets = createTenantSecrets(await openWebhookStore(parts), secret);
   return {
     post: createSafePost({ allowed }),
     breakers: createBreakers({ isDown: isUnanswered }),
-    secrets: createTenantSecrets(await openWebhookStore(parts), secret),
+    secrets: { of: (tenant) => orUnavailable(() => secrets.of(tenant)) },
   };
+}
+
+/** The newest key may reach this process later than others: a job waits for it, and is not broken off. */
+async function orUnavailable<Result>(step: () => Promise<Result>): Promise<Result> {
+  try {
+    return await step();
+  } catch (failure) {
+    throw failure instanceof CannotOpen ? new Unavailable(failure.message, { cause: failure }) : failure;
+  }
 }
 
 /** What the routes about webhooks need. */
