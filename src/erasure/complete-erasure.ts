@@ -60,7 +60,9 @@ export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise
   // First, because the addresses are unknown afterwards.
   if (erased.isWhole || erased.recipients.length > 0) await forgetSuppressed(ports, job, erased);
   if (erased.isWhole) {
-    if (findKind(settings.type)?.file !== undefined) await eraseResult(results, job);
+    const kind = findKind(settings.type);
+    // A job of a kind that only a newer release knows may have one, and that release does not come back to it.
+    if (kind === undefined || kind.file !== undefined) await eraseResult(results, job);
     await eraseContent(contentStore, job);
   } else if (erased.recipients.length > 0) {
     await contentStore.rewrite(job, (content) => withoutRecipients(content, erased.recipients));

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { eraseJob } from "../../src/erasure/erase-job.ts";
 import { eraseReports } from "../../src/erasure/erase-reports.ts";
 import { Archived } from "../../src/event-log/log-failures.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
@@ -57,6 +58,23 @@ describe("a piece of a report that came after the report was erased", () => {
     expect(ofBob.erased).to.equal(0);
     const ofAda = await eraseReports(ports, job.tenant, { ...request, address: "ada@example.com" });
     expect(ofAda.erased).to.equal(1);
+    expect(await ports.results.piecesOf(job)).to.deep.equal([]);
+  });
+});
+
+describe("the file of a job of a kind that only a newer release knows", () => {
+  it("is erased with the job: no process of the newer release comes back to it", async () => {
+    const ports = {
+      log: createMemoryEventLog(),
+      contentStore: createMemoryContentStore(),
+      results: createMemoryResultStore(),
+      outbox: emptyOutbox,
+      suppressions: createSuppressionList(createMemorySuppressionStore()),
+    };
+    const job = newJob();
+    await happen(ports.log, job, [jobCreated({ type: "statement.print", total: 0 }), jobStarted(), jobCompleted()]);
+    await ports.results.put({ ...job, run: 1 }, 0, chunk);
+    await eraseJob(ports, job, { ...request, isRetired: true });
     expect(await ports.results.piecesOf(job)).to.deep.equal([]);
   });
 });
