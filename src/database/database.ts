@@ -6,6 +6,11 @@ import { prepareSession, type SessionLimits, sessionMsFor } from "./session.ts";
 const connectTimeoutMs = 5_000;
 /** At least as long as any query of the service takes; a frozen server is detected after this time. */
 const defaultSilenceMs = 10_000;
+/**
+ * A busy connection would stay for months with the server that the name of the database once stood for, also after another
+ * one has taken over and that one only reads.
+ */
+const defaultLongestMs = 300_000;
 
 export type DatabaseOptions = {
   /**
@@ -17,6 +22,8 @@ export type DatabaseOptions = {
   /** The most connections at a time; a query that finds none free waits up to `acquireMs`. */
   readonly connections?: number;
   readonly acquireMs?: number;
+  /** A connection is used for no longer than this, except for what began before. */
+  readonly longestMs?: number;
   /** Once it aborts, every connection is given up, queries in flight fail, and so does every later one. */
   readonly givenUp?: AbortSignal;
 };
@@ -34,6 +41,7 @@ export const searchingOptions: DatabaseOptions = { statementMs: 4_500, connectio
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
   const { silenceMs = defaultSilenceMs, statementMs, connections = 10, acquireMs = connectTimeoutMs } = options;
+  const { longestMs = defaultLongestMs } = options;
   const limits = { sessionMs: sessionMsFor(silenceMs), statementMs };
   const open = createSockets(silenceMs, options.givenUp);
   const db = knex({
@@ -55,6 +63,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       min: 0,
       max: connections,
       acquireTimeoutMillis: acquireMs,
+      maxConnectionLifetimeMillis: longestMs,
       idleTimeoutMillis: Math.min(silenceMs, limits.sessionMs) * 0.8,
       afterCreate: preparing(limits),
     },
