@@ -92,6 +92,13 @@ describe("Evidence that an application verifies", () => {
     ]);
     const seals = statementOf(bundle).seals.map((seal) => ({ ...seal, digest: "0".repeat(64) }));
     expect(await refused(bundle, { ...keys(), seals })).to.deep.equal(["each seal is among those that were published"]);
+    // Whoever has the key can publish another seal of the same events later on.
+    const both = [...seals, ...statementOf(bundle).seals];
+    expect(await refused(bundle, { ...keys(), seals: both })).to.deep.equal([
+      "each seal is among those that were published",
+    ]);
+    const twice = [...statementOf(bundle).seals, ...statementOf(bundle).seals];
+    expect((await verifyEvidence(bundle, { ...keys(), seals: twice })).jobId).to.equal(job.jobId);
     for (const none of ["", "{}\n{}\n", "null\nnull\n", "email,name\n", Buffer.from([0xff, 0xfe]), `${bundle}\n`]) {
       expect(await refused(none)).to.deep.equal(["the file is a bundle of evidence, written as such files are"]);
     }
