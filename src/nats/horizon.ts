@@ -20,6 +20,10 @@ export function sawStored(connection: JetStreamConnection, stream: string, seque
   if (sequence > (ofStreams.get(stream) ?? 0)) ofStreams.set(stream, sequence);
 }
 
+/** Up to where this process knows that the stream goes; 0 where it has seen nothing of it. */
+export const seenUpTo = (connection: JetStreamConnection, stream: string): number =>
+  seen.get(connection)?.get(stream) ?? 0;
+
 /**
  * The last message of a subject, from a leader that has a majority and everything that this process has seen stored: a
  * new leader may answer before it has applied all its entries. So in a cluster, the message at the last sequence seen is
@@ -32,7 +36,7 @@ export async function lastMessageSince(
 ): Promise<StreamMessage | null> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
-    const horizon = seen.get(connection)?.get(stream) ?? 0;
+    const horizon = seenUpTo(connection, stream);
     const [isThere, last] = await asking(connection, () =>
       Promise.all([
         horizon === 0 || !isClustered(connection) || messageAt(connection, stream, horizon),

@@ -4,6 +4,7 @@ import { UndecodableEvent } from "../event-log/log-failures.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { asking, isClustered, type JetStreamConnection } from "../nats/connection.ts";
+import { seenUpTo } from "../nats/horizon.ts";
 import { lastMessageOf, messageAt, nextMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
 import { isPassingOutage } from "../nats/outages.ts";
 import { createPatience, never } from "../nats/patience.ts";
@@ -72,7 +73,9 @@ export async function createJetStreamSealedLog(
     state: () =>
       asking(connection, async () => {
         const { created, state } = await manager.streams.info(stream);
-        return { createdAt: created, lastSequence: state.last_seq };
+        // A new leader answers before it has applied its end. A single server knows it, also where it has lost some.
+        const lastSeen = isClustered(connection) ? seenUpTo(connection, stream) : 0;
+        return { createdAt: created, lastSequence: Math.max(state.last_seq, lastSeen) };
       }),
     lastSeal: async () => {
       const last = await asking(connection, () => lastMessageOf(connection, stream, subject));

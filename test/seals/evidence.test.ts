@@ -3,10 +3,12 @@ import fc from "fast-check";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { allPassed, type Check, type Trust, trustNothing } from "../../src/seals/check.ts";
 import { EvidenceBroken, type EvidenceSources, makeEvidence, signed } from "../../src/seals/evidence.ts";
 import type { EvidenceStatement } from "../../src/seals/evidence-format.ts";
 import { linesOfEvidence } from "../../src/seals/evidence-report.ts";
+import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.ts";
 import { newSealKey } from "../../src/seals/seal-key.ts";
 import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import {
@@ -354,6 +356,33 @@ describe("The evidence of a job", () => {
     expect(faults(text)).to.equal("");
     const lines = linesOfEvidence(verifyEvidence(Buffer.from(text), trustNothing)).join("\n");
     expect(lines).to.include("Recipients were erased at").and.not.include("It was erased");
+  });
+
+  it("holds the erasure that this process has read, though a new leader of a cluster has not applied its end yet", async () => {
+    const erased = await happens(true);
+    await happen(side.log, erased, [jobContentErased()]);
+    const { nats: client } = side.connection;
+    const info = { ...client.info, cluster: "one of several servers" };
+    const jetstreamManager = async () => {
+      const { streams } = await client.jetstreamManager();
+      const lagging = async (name: string) => {
+        const found = await streams.info(name);
+        return { ...found, state: { ...found.state, last_seq: found.state.last_seq - 1 } };
+      };
+      return { streams: { info: lagging } };
+    };
+    const changed: Readonly<Record<string | symbol, unknown>> = { info, jetstreamManager };
+    const connection = {
+      ...side.connection,
+      nats: new Proxy(client, { get: (target, name) => changed[name] ?? Reflect.get(target, name) }),
+    };
+    const log = await createJetStreamEventLog(connection, side.prefix);
+    const sealedLog = await createJetStreamSealedLog(connection, side.prefix);
+    // As the routes do before they ask for evidence.
+    await log.readHistory(erased);
+    const text = (await makeEvidence({ ...sources(), log, sealedLog }, erased)) ?? "";
+    expect(statementOf(text)).to.include({ content: null });
+    expect(faults(text)).to.equal("");
   });
 
   it("says which events are not sealed yet", async () => {
