@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --min-semi-space-size=16
 import { existsSync } from "node:fs";
-import { constants, homedir } from "node:os";
+import { constants } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { WriteStream } from "node:tty";
@@ -10,6 +10,7 @@ import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
 import { nameSourcesInStackTraces } from "./process/stack-traces.ts";
 import { paintFor } from "./process/terminal-line.ts";
+import { homeFolder } from "./process/user.ts";
 import { type Config, readConfig } from "./settings/config.ts";
 
 /** SIGHUP comes where the terminal was closed: the mails in flight are to be finished then, too. */
@@ -75,7 +76,7 @@ const context: ProcessContext = {
   isTerminal: output.isTTY === true,
   logForm: output.isTTY === true ? (hasColours(output) ? "coloured" : "plain") : "json",
   paint: paintFor(hasColours(stdout)),
-  profileFile: join(process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "waybill", "config.json"),
+  profileFile: join(process.env["XDG_CONFIG_HOME"] || join(homeFolder(), ".config"), "waybill", "config.json"),
   ask: input.isTTY && output.isTTY ? (question) => askOnTerminal({ input, output }, question, interrupted) : null,
   overwrite: (text) => {
     process.stderr.write(text === null ? "\n" : `\r\x1b[K${text}`);

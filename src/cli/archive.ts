@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { type ArchiveReport, archiveLog } from "../archive/archive-log.ts";
 import { ArchiveRefused } from "../archive/find-boundary.ts";
@@ -8,6 +7,7 @@ import { createJetStreamStoredLog } from "../archive/jetstream-stored-log.ts";
 import type { HeldBack } from "../archive/open-jobs.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
 import { jobOfSubject } from "../event-log/subjects.ts";
+import { userName } from "../process/user.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import { whyNoFile } from "./client/file-failure.ts";
@@ -73,7 +73,7 @@ async function archive(context: CommandContext, options: Options): Promise<void>
       before,
       areErased: retentionDays !== null,
       entriesOfFile: entriesOfOneFile,
-      actor: `cli:${userInfo().username}`,
+      actor: `cli:${userName()}`,
       now: () => new Date().toISOString(),
       onProgress: (sequence, lastSequence) => progress.show(sequence, lastSequence, "entries"),
     });

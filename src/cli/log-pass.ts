@@ -1,10 +1,10 @@
-import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { createPassReader } from "../archive/archived-log.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
 import { type ExaminedMessage, examined, examineMessage, recordPass } from "../event-log/jetstream-odd-messages.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { printable } from "../process/terminal-line.ts";
+import { userName } from "../process/user.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { archiveFor } from "./check-archive.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -95,7 +95,7 @@ async function passMessage(context: CommandContext, options: PassOptions): Promi
       throw new CommandFailed(`The message at ${sequence} can be decoded: nothing stops at it.`);
     if (before !== null) return before;
     const { subject, fault } = message;
-    const [passedBy, passedAt] = [`cli:${userInfo().username}`, new Date().toISOString()];
+    const [passedBy, passedAt] = [`cli:${userName()}`, new Date().toISOString()];
     await recordPass(connection, prefix, log, {
       sequence,
       subject,
