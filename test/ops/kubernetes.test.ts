@@ -144,6 +144,13 @@ describe("the manifests for Kubernetes", () => {
     expect([...budgets]).to.have.members(several.map(({ metadata }) => metadata.name));
   });
 
+  it("drain a node also while all processes of a role wait for a server, and none of them is ready", () => {
+    for (const role of roles) {
+      const budget = named("PodDisruptionBudget", role);
+      if (budget !== undefined) expect(budget.spec.unhealthyPodEvictionPolicy, role).to.equal("AlwaysAllow");
+    }
+  });
+
   it("have services, addresses and budgets that meet what they name", () => {
     for (const { metadata, spec } of [...ofKind("Service"), ...ofKind("PodDisruptionBudget")]) {
       const wanted = Object.entries(spec.selector.matchLabels ?? spec.selector);
