@@ -30,7 +30,10 @@ export type Listener = {
   readonly unfinished?: {
     /** Names what is not finished, to be stored with the checkpoint. */
     readonly name: () => readonly string[];
-    /** Called when this process becomes active, before the first event, with the names that the checkpoint has. */
+    /**
+     * Called when this process becomes active, before the first event, with the names that the checkpoint has. May leave out
+     * the rest once the process is to stop.
+     */
     readonly takeUp: (names: readonly string[], ending: Ending) => Promise<void>;
   };
   /** Called when this process becomes active. */
@@ -82,6 +85,8 @@ async function listen(
   const { restMs = unhurriedMs } = listener;
   const { createdAt, position, unfinished } = await beginning(log, listener, held, ending.stopping);
   await listener.unfinished?.takeUp(unfinished, ending);
+  // Then perhaps not all of it was taken up: the next process is to find what this one has found.
+  if (ending.stopping.aborted) return;
   const work = createWork(listener, ending, report);
   let read = position;
   held.track(() => ({

@@ -1,8 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { Unavailable } from "../../../src/domain/unavailable.ts";
 import type { EventLog } from "../../../src/event-log/event-log.ts";
-import type { Listening } from "../../../src/event-log/following/active-process.ts";
+import type { Ending, Listening } from "../../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
 import { createListening, type Listener } from "../../../src/event-log/following/listener.ts";
 import { LogLostItsEnd, UndecodableEvent } from "../../../src/event-log/log-failures.ts";
@@ -143,6 +144,31 @@ describe("What acts on the decisions in the log", () => {
     listen({ unfinished }, withLimit(mostOfMessage));
     await eventually(() => expect(found).to.have.lengthOf(2));
     expect(found[1]).to.deep.equal(names);
+  });
+
+  it("leaves it to the next process also where it is told to stop before it has taken all of it up", async () => {
+    const found: (readonly string[])[] = [];
+    let open: readonly string[] = ["one", "two"];
+    /** As many as it has taken up by then. */
+    const takeUp = async (left: readonly string[], { stopping }: Ending): Promise<void> => {
+      found.push(left);
+      open = [];
+      while (open.length < left.length && !stopping.aborted) {
+        await pause(20);
+        open = left.slice(0, open.length + 1);
+      }
+    };
+    const unfinished = { name: () => open, takeUp };
+    const [job] = await decideAll(1);
+    const first = listen({ unfinished: { ...unfinished, takeUp: async () => {} } });
+    await eventually(() => expect(acted).to.deep.equal([job]));
+    await first.stop();
+    const second = listen({ unfinished });
+    await eventually(() => expect(open).to.deep.equal([]));
+    await second.stop();
+    listen({ unfinished });
+    await eventually(() => expect(found).to.have.lengthOf(2));
+    expect(found[1]).to.deep.equal(["one", "two"]);
   });
 
   it("says so where its checkpoint cannot be written, though nothing is away", async () => {

@@ -1,9 +1,11 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { decodeContent, digestOf } from "../../../src/content/encode-content.ts";
 import { withoutRecipients } from "../../../src/erasure/complete-erasure.ts";
 import { type EventLog, type JobRef, keyOf } from "../../../src/event-log/event-log.ts";
 import type { Listening } from "../../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
+import { positionIn } from "../../../src/event-log/following/hold-checkpoint.ts";
 import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
 import { createScheduleListener } from "../../../src/mailings/schedules/follow-schedules.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -75,6 +77,33 @@ describe("The one that fires schedules", function () {
     await completeLast(stage);
     stage.clock.move(at("10:10:00"));
     await shows("Fired 10:05", "Fired 10:10");
+  });
+
+  it("forgets none of many where a process is stopped while it takes them up", async () => {
+    const schedules: JobRef[] = [];
+    while (schedules.length < 70) schedules.push(await addSchedule(stage));
+    let read = 0;
+    const readSchedule: EventLog["readSchedule"] = async (schedule) => {
+      read += 1;
+      await pause(20);
+      return await stage.log.readSchedule(schedule);
+    };
+    listen();
+    await eventually(async () => {
+      const checkpoint = await checkpoints.read("schedules");
+      expect(positionIn(checkpoint?.text ?? "")?.unfinished).to.have.lengthOf(schedules.length);
+    });
+    await leave();
+    listen({ ...stage, log: { ...stage.log, readSchedule } });
+    await eventually(() => expect(read).to.be.above(0));
+    await leave();
+    expect(read).to.be.below(schedules.length);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await eventually(async () => {
+      const fired = (await scheduleEventsIn(stage.log)).filter(({ event }) => event.type === "ScheduleFired");
+      expect(fired).to.have.lengthOf(schedules.length);
+    });
   });
 
   it("goes by the rules of the present, though its process stood still while they were changed", async () => {
