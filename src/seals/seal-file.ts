@@ -83,7 +83,7 @@ export async function readPublishedSeals(path: string): Promise<ReadonlyMap<numb
   let number = 0;
   for await (const line of linesOf(path)) {
     number += 1;
-    if (line === "") continue;
+    if (line.trim() === "") continue;
     const seal = toSealOrNull(line);
     const begun = torn?.slice(0, 40) ?? "";
     const isMended = line.startsWith(begun) || starts.some((start) => start.startsWith(begun));

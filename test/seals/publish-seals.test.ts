@@ -110,6 +110,17 @@ describe("Seals that are published elsewhere", () => {
       expect(await failureOf(readPublishedSeals(path))).to.be.instanceOf(NotASealFile);
     });
 
+    it("can be read with the ends of lines that mails have, and with empty lines between them", async () => {
+      const path = await newFile();
+      await sealsHappen(2);
+      const stop = publish(createSealFile(path));
+      await eventually(async () => expect(await linesIn(path)).to.have.length(2));
+      await stop();
+      const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+      await writeFile(path, `\r\n${lines.join("\r\n\r\n")}\r\n`);
+      expect((await readPublishedSeals(path)).size).to.equal(2);
+    });
+
     it("that say two things about the same events are no trust", async () => {
       const path = await newFile();
       await sealsHappen(1);
