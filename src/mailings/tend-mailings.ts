@@ -103,7 +103,7 @@ export function createMailingTending(ports: MailingPorts, open: OpenMailings, se
     tryAgain,
     takeUp: async (names: readonly string[], ending: Ending): Promise<void> => {
       open.clear();
-      await takeUpAll(names, (name) => takeUp(name, ending));
+      await takeUpAll(names, (name) => takeUp(name, ending), ending.stopping);
     },
   };
 }

@@ -3,9 +3,10 @@ import { expect } from "chai";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import { readJob } from "../../src/commands/read-version.ts";
 import { hasEnded } from "../../src/domain/job/hold-back.ts";
-import { isOfJob, type JobRef } from "../../src/event-log/event-log.ts";
+import { type EventLog, isOfJob, type JobRef } from "../../src/event-log/event-log.ts";
 import type { Listening } from "../../src/event-log/following/active-process.ts";
 import type { CheckpointStore } from "../../src/event-log/following/checkpoint-store.ts";
+import { positionIn } from "../../src/event-log/following/hold-checkpoint.ts";
 import { eventually } from "../support/eventually.ts";
 import { counts, now, recipientSent } from "../support/examples.ts";
 import { followMailings } from "../support/mailing-followers.ts";
@@ -82,6 +83,32 @@ describe("The one that makes the parts of mailings", function () {
     const ends = decisions.flatMap((event) => (event.type === "MailingPartsEnded" ? [event.data.parts.length] : []));
     expect(ends.reduce((sum, parts) => sum + parts, 0)).to.equal(partCount);
     expect(ends.length).to.be.lessThan(partCount / 4);
+  });
+
+  it("is stopped at once while it takes many up, and leaves them to the next one", async () => {
+    const checkpoints = createMemoryCheckpointStore();
+    const mailings = [mailing];
+    while (mailings.length < 60) {
+      const other = await draftMailing(stored);
+      await importInto(stored, other, people(1, mailings.length));
+      mailings.push(other);
+    }
+    const unfinished = async () => positionIn((await checkpoints.read("mailings"))?.text ?? "")?.unfinished ?? [];
+    const first = listen(checkpoints, null);
+    for (const one of mailings) await decide(stored, one, { type: "StartMailing", at: now, scheduledAt: null });
+    await eventually(async () => expect(await unfinished()).to.have.lengthOf(mailings.length));
+    await first.stop();
+    let read = 0;
+    const readMailing: EventLog["readMailing"] = async (...asked) => {
+      read += 1;
+      await pause(50);
+      return await stored.log.readMailing(...asked);
+    };
+    const second = followMailings({ ...stored, log: { ...stored.log, readMailing } }, checkpoints, null);
+    await eventually(() => expect(read).to.be.above(0));
+    await second.stop();
+    expect(read).to.be.below(mailings.length);
+    expect(await unfinished()).to.have.lengthOf(mailings.length);
   });
 
   for (const seed of [1, 2, 3]) {
