@@ -52,7 +52,7 @@ export function createMissingTurns(
   let madeAt: string | null | undefined;
   let isAnew = false;
   /** Answers how many were put. */
-  const compare = async (): Promise<number> => {
+  const compare = async (stopping: AbortSignal): Promise<number> => {
     let putAgain = 0;
     const putIfOpen = async (job: JobRef): Promise<void> => {
       const turn = await openTurnOf(log, job).catch((failure: unknown) => {
@@ -70,11 +70,12 @@ export function createMissingTurns(
     const isToPut = (job: JobRef): boolean => !isThere(job) && isChosen(job);
     await waitingList.restore(isToPut);
     await openJobs.forSome(async (jobs) => {
-      await Promise.all(jobs.filter(isToPut).map(putIfOpen));
+      // Another process compares soon, and waits for this one to end.
+      if (!stopping.aborted) await Promise.all(jobs.filter(isToPut).map(putIfOpen));
     });
     return putAgain;
   };
-  const poll = async (): Promise<"done"> => {
+  const poll = async (stopping: AbortSignal): Promise<"done"> => {
     const begunAt = performance.now();
     const madeBefore = madeAt;
     madeAt = await turns.madeAt();
@@ -86,7 +87,7 @@ export function createMissingTurns(
     // Also after a failure, as with the database away: to list all turns at every look would be much work for nothing.
     let pauseMs = againAfterMs;
     try {
-      const putAgain = await compare();
+      const putAgain = await compare(stopping);
       if (!isAnew) pauseMs = slowStart.isPartial() ? compareEveryMs / 4 : compareEveryMs;
       else if (putAgain > 0) report.lost(putAgain);
       isAnew = false;

@@ -191,6 +191,29 @@ describe("Turns that got lost", () => {
     expect(reported).to.deep.equal([failure]);
   });
 
+  it("are looked for no more once the process is to stop, however many jobs are open", async () => {
+    const job = await writeSide.createJob([]);
+    const { log, turns } = writeSide;
+    let read = 0;
+    const readDecisions: typeof log.readDecisions = async (asked) => {
+      read += 1;
+      await pause(10);
+      return await log.readDecisions(asked);
+    };
+    const openJobs: OpenJobs = {
+      forSome: async (act) => {
+        for (let page = 0; page < 500; page += 1) await act([job]);
+      },
+    };
+    const ports = { log: { ...log, readDecisions }, turns, openJobs, waitingList: waitingList() };
+    const comparing = createMissingTurns(ports, async () => {}, { failed: report, lost: () => {} });
+    comparing.start();
+    await eventually(() => expect(read).to.be.above(0));
+    await comparing.stop();
+    expect(read).to.be.below(100);
+    expect(reported).to.deep.equal([]);
+  });
+
   it("are put again of a job whose worker has died with its turn", async () => {
     const job = await writeSide.createJob([]);
     const start = { type: "StartJob", run: 1, attempt: 1, opening: 0, worker: "dead", at: now } as const;
