@@ -10,7 +10,7 @@ import {
   type RecipientEndpointsNow,
   recipientEndpointsOf,
 } from "./recipient-endpoints.ts";
-import { isWebhookType, type TenantWebhooks } from "./tenant-webhooks.ts";
+import { isWebhookType, noWebhooks, type TenantWebhooks } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
 export const bucketOfWebhooks = "WEBHOOKS";
@@ -42,7 +42,7 @@ export async function createJetStreamWebhookStore(
 
 /** A deleted entry is empty. Throws SchemaBroken for malformed records. */
 const openEntry = (sealing: Sealing, tenant: string, stored: string | null): StoredWebhooks =>
-  stored === null || stored === "" ? { endpoints: [], secrets: [] } : check(JSON.parse(sealing.open(tenant, stored)));
+  stored === null || stored === "" ? check(noWebhooks) : check(JSON.parse(sealing.open(tenant, stored)));
 
 /** Each use of the endpoints asks for changes first. */
 const knownWithinMs = 10_000;
