@@ -1,7 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { VersionConflict } from "./log-failures.ts";
 
-/** An entry of another writer may show a moment after it was refused for: so often that is waited for. */
+/** An entry of another writer may show a moment after it was refused for: for a second in all, that is waited for. */
 const mostInVain = 20;
+const firstPauseMs = 5;
 
 /**
  * Writes on what was read, guarded by its sequence, and reads and writes again where another writer was faster. Throws
@@ -21,6 +23,7 @@ export async function againOnConflict<Read extends { readonly sequence: number }
       return await write(from);
     } catch (failure) {
       if (!(failure instanceof VersionConflict) || inVain === mostInVain) throw failure;
+      await pause(inVain * firstPauseMs);
     }
   }
 }
