@@ -157,6 +157,11 @@ function filesAtOnce() {
 process.env.TEST_TIER ??= "usual";
 const tier = process.env.TEST_TIER;
 if (tier !== "all") process.env.SIMULATION_RUNS ??= usualLengthOfSimulation;
+const saysHowMany = process.argv.includes("--jobs");
 const namesFiles = process.argv.slice(2).some((argument) => argument.endsWith(".test.ts"));
 
-module.exports = { ...options, jobs: filesAtOnce(), ...(namesFiles ? {} : { spec: filesOf(tier) }) };
+module.exports = {
+  ...options,
+  ...(saysHowMany ? {} : { jobs: filesAtOnce() }),
+  ...(namesFiles ? {} : { spec: filesOf(tier) }),
+};
