@@ -56,24 +56,31 @@ async function follow(
   const { tenant, jobId, event } = stored;
   const job: JobRef = { tenant, jobId };
   const { recipient } = event.data;
-  const forget = async (key: AddressKey): Promise<void> => {
-    await ports.suppressions.forget(key, jobId);
-    begun.delete(stored.id);
-  };
   const email = await emailOf(ports, job, recipient);
   if (email === null) {
     const key = begun.get(stored.id);
-    return key === undefined ? undefined : await forget(key);
+    if (key !== undefined) await ports.suppressions.forget(key, jobId);
+    begun.delete(stored.id);
+    return;
   }
   const { digest } = await keyed();
   const key: AddressKey = { tenant, digest: digest(tenant, email) };
   const reason = await reasonOf(ports, key, stored);
   if (reason === null) return;
   begun.set(stored.id, key);
-  await ports.suppressions.put(key, { email, reason, createdAt: event.at, event: stored.id }, jobId);
-  // If the content was erased in between, the report must not bring the address back.
-  if ((await emailOf(ports, job, recipient)) === null) await forget(key);
+  await suppress(ports, { ...job, recipient }, key, { email, reason, createdAt: event.at, event: stored.id });
   begun.delete(stored.id);
+}
+
+/** If the content is erased in between, the report must not bring the address back. */
+async function suppress(
+  { contentStore, suppressions }: Suppressing,
+  { recipient, ...job }: MailRef,
+  key: AddressKey,
+  entry: Parameters<SuppressionStore["put"]>[1],
+): Promise<void> {
+  await suppressions.put(key, entry, job.jobId);
+  if ((await emailOf({ contentStore }, job, recipient)) === null) await suppressions.forget(key, job.jobId);
 }
 
 /**
@@ -101,19 +108,18 @@ export async function recordOrSuppress(
  * address is not known any more.
  */
 async function suppressUnrecorded(
-  { contentStore, suppressions }: Suppressing,
-  { recipient, ...job }: MailRef,
+  ports: Suppressing,
+  mail: MailRef,
   { type, data }: NewFeedback,
   at: Instant,
 ): Promise<boolean> {
+  const { recipient, ...job } = mail;
   const reason = type === "RecipientComplained" ? "complaint" : data.bounce === "hard" ? "hard-bounce" : null;
-  const email = reason === null ? null : await emailOf({ contentStore }, job, recipient);
+  const email = reason === null ? null : await emailOf(ports, job, recipient);
   if (reason === null || email === null) return false;
-  const { digest } = await createKeyed(suppressions)();
+  const { digest } = await createKeyed(ports.suppressions)();
   const key: AddressKey = { tenant: job.tenant, digest: digest(job.tenant, email) };
-  await suppressions.put(key, { email, reason, createdAt: at }, job.jobId);
-  // As for an event: the report must not bring an erased address back.
-  if ((await emailOf({ contentStore }, job, recipient)) === null) await suppressions.forget(key, job.jobId);
+  await suppress(ports, mail, key, { email, reason, createdAt: at });
   return true;
 }
 

@@ -113,17 +113,13 @@ export async function webhooksForWork(parts: WebhookParts): Promise<WorkPorts["w
   return {
     post: createSafePost({ allowed }),
     breakers: createBreakers({ isDown: isUnanswered }),
-    secrets: { of: (tenant) => orUnavailable(() => secrets.of(tenant)) },
+    secrets: { of: (tenant) => secrets.of(tenant).catch(waitForKey) },
   };
 }
 
 /** The newest key may reach this process later than others: a job waits for it, and is not broken off. */
-async function orUnavailable<Result>(step: () => Promise<Result>): Promise<Result> {
-  try {
-    return await step();
-  } catch (failure) {
-    throw failure instanceof CannotOpen ? new Unavailable(failure.message, { cause: failure }) : failure;
-  }
+function waitForKey(failure: unknown): never {
+  throw failure instanceof CannotOpen ? new Unavailable(failure.message, { cause: failure }) : failure;
 }
 
 /** What the routes about webhooks need. */

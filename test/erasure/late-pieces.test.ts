@@ -16,20 +16,25 @@ const created = jobCreated({ type: "report.export", total: 0 });
 const chunk = { bytes: Buffer.from("ada@example.com,sent\n"), rows: 1, cursor: "1", isLast: true };
 const request = { reason: "asked for", cause, at: now };
 
+const portsInMemory = () => ({
+  log: createMemoryEventLog(),
+  contentStore: createMemoryContentStore(),
+  results: createMemoryResultStore(),
+  outbox: emptyOutbox,
+  suppressions: createSuppressionList(createMemorySuppressionStore()),
+});
+
 describe("a report that names a person", () => {
   it("is erased though another one cannot be, and the caller hears of that failure", async () => {
     const [log, broken, other] = [createMemoryEventLog(), newJob(), newJob()];
     const failure = new Archived("log-1-2.waybill", "it is not there");
     const ports = {
+      ...portsInMemory(),
       log: {
         ...log,
         readDecisions: (of: typeof broken) =>
           of.jobId === broken.jobId ? Promise.reject(failure) : log.readDecisions(of),
       },
-      contentStore: createMemoryContentStore(),
-      results: createMemoryResultStore(),
-      outbox: emptyOutbox,
-      suppressions: createSuppressionList(createMemorySuppressionStore()),
     };
     for (const job of [broken, other]) {
       await happen(log, job, [created, jobStarted(), jobCompleted()]);
@@ -44,13 +49,7 @@ describe("a report that names a person", () => {
 
 describe("a piece of a report that came after the report was erased", () => {
   it("is found and erased by the next erasure of a person whom it names", async () => {
-    const ports = {
-      log: createMemoryEventLog(),
-      contentStore: createMemoryContentStore(),
-      results: createMemoryResultStore(),
-      outbox: emptyOutbox,
-      suppressions: createSuppressionList(createMemorySuppressionStore()),
-    };
+    const ports = portsInMemory();
     const job = newJob();
     await happen(ports.log, job, [created, jobStarted(), jobCompleted(), jobContentErased()]);
     await ports.results.put({ ...job, run: 1 }, 1, chunk);
@@ -64,13 +63,7 @@ describe("a piece of a report that came after the report was erased", () => {
 
 describe("the file of a job of a kind that only a newer release knows", () => {
   it("is erased with the job: no process of the newer release comes back to it", async () => {
-    const ports = {
-      log: createMemoryEventLog(),
-      contentStore: createMemoryContentStore(),
-      results: createMemoryResultStore(),
-      outbox: emptyOutbox,
-      suppressions: createSuppressionList(createMemorySuppressionStore()),
-    };
+    const ports = portsInMemory();
     const job = newJob();
     await happen(ports.log, job, [jobCreated({ type: "statement.print", total: 0 }), jobStarted(), jobCompleted()]);
     await ports.results.put({ ...job, run: 1 }, 0, chunk);
