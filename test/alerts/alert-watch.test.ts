@@ -108,7 +108,8 @@ describe("Instances that watch the service", () => {
     await looked(5);
     expect(await recorded()).to.have.lengthOf(2);
     read.length = 0;
-    await looked(3);
+    // The first of these looks may have read before.
+    await looked(4);
     expect(read.slice(0, 3)).to.deep.equal([1, 1, 1]);
   });
 
