@@ -23,5 +23,5 @@ COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 USER node
 EXPOSE 3000
-ENTRYPOINT ["node", "--min-semi-space-size=16", "dist/src/main.js"]
+ENTRYPOINT ["node", "--min-semi-space-size=16", "--max-semi-space-size=16", "dist/src/main.js"]
 CMD ["start"]

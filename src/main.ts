@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --min-semi-space-size=16
+#!/usr/bin/env -S node --min-semi-space-size=16 --max-semi-space-size=16
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
