@@ -121,12 +121,8 @@ function createSearch() {
     for (const { path, external } of imports) if (!external) importersOf.get(path).push(file);
   }
   return function leadingTo(isWanted) {
-    const importsIt = ([file, { imports }]) => imports.some(({ path, external }) => external && isWanted(path, file));
-    const found = new Set(
-      Object.entries(inputs)
-        .filter(importsIt)
-        .map(([file]) => file),
-    );
+    const importsIt = (file) => inputs[file].imports.some(({ path, external }) => external && isWanted(path, file));
+    const found = new Set(Object.keys(inputs).filter(importsIt));
     // A set that grows while it is read is read to its end.
     for (const file of found) for (const importer of importersOf.get(file)) found.add(importer);
     return found;

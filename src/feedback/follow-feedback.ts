@@ -74,13 +74,13 @@ async function follow(
 
 /** If the content is erased in between, the report must not bring the address back. */
 async function suppress(
-  { contentStore, suppressions }: Suppressing,
+  ports: Suppressing,
   { recipient, ...job }: MailRef,
   key: AddressKey,
   entry: Parameters<SuppressionStore["put"]>[1],
 ): Promise<void> {
-  await suppressions.put(key, entry, job.jobId);
-  if ((await emailOf({ contentStore }, job, recipient)) === null) await suppressions.forget(key, job.jobId);
+  await ports.suppressions.put(key, entry, job.jobId);
+  if ((await emailOf(ports, job, recipient)) === null) await ports.suppressions.forget(key, job.jobId);
 }
 
 /**
